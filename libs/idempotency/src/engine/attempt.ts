@@ -1,0 +1,167 @@
+import type { AttemptOptions } from '../options/resolved-options.js';
+import type { ClaimTarget } from '../store/claim.js';
+import { attemptScope } from './attempt-scope.js';
+import type { EngineLogger } from './engine-logger.js';
+import type { IdempotentContext } from './idempotent-context.js';
+import { decideOutcome, type MethodEnd, type Outcome, type ResponseEnd } from './outcome-policy.js';
+import type { RecordedResponse, StoredResponse } from './stored-response.js';
+import type { Verdict } from './verdict.js';
+import type { IdempotencyError } from '../errors/idempotency.error.js';
+
+/** How a response ended, with its content where that is known as a whole. */
+export interface EndedResponse extends ResponseEnd {
+  readonly content: StoredResponse | undefined;
+}
+
+/** What an attempt tells the one who carries its response. */
+export interface AttemptListener {
+  /** The handler's method has returned or thrown. */
+  methodSettled(method: MethodEnd): void;
+  /** The attempt is over although the method still runs; `error` is what the client should get at once. */
+  lost(error: IdempotencyError): void;
+}
+
+/** One execution of an intent under a claim: from the claim to the settled outcome. */
+export abstract class Attempt {
+  private methodEnd: MethodEnd = { type: 'not-begun' };
+  private running = false;
+  private over = false;
+  private released = false;
+  private handlerContext: IdempotentContext | undefined;
+  protected listener: AttemptListener | undefined;
+
+  /** @param onOver called once, when nothing of this attempt is left to do */
+  constructor(
+    readonly target: ClaimTarget,
+    protected readonly options: AttemptOptions,
+    protected readonly logger: EngineLogger,
+    private readonly attemptNumber: number,
+    private readonly onOver: (attempt: Attempt) => void,
+  ) {}
+
+  get context(): IdempotentContext {
+    const { key, scope, operation } = this.target;
+    this.handlerContext ??= {
+      ...{ key, scope, operation, attempt: this.attemptNumber, mode: this.options.mode },
+      manager: this.manager,
+      release: () => {
+        this.released = true;
+      },
+    };
+    return this.handlerContext;
+  }
+
+  get isMethodRunning(): boolean {
+    return this.running;
+  }
+
+  get isMethodBegun(): boolean {
+    return this.running || this.methodEnd.type !== 'not-begun';
+  }
+
+  listen(listener: AttemptListener): void {
+    this.listener = listener;
+  }
+
+  /**
+   * Runs `work`, and all that it starts, inside this attempt.
+   *
+   * @param subject identifies the method that the attempt is meant for
+   */
+  run<T>(subject: unknown, work: () => T): T {
+    return attemptScope.run({ attempt: this, inMethod: false, subject }, () => this.enter(work));
+  }
+
+  /**
+   * Runs the handler's own method. The attempt follows this promise and no interceptor's: a time-out
+   * around the method may have answered long before it ends.
+   */
+  async execute<T>(method: () => T | Promise<T>): Promise<T> {
+    if (this.over) {
+      throw new Error('The request was answered before its handler began, so the handler is not run.');
+    }
+    this.running = true;
+    try {
+      const inside = { attempt: this, inMethod: true, subject: undefined };
+      const value = await attemptScope.run(inside, method);
+      this.methodEnd = { type: 'returned' };
+      return value;
+    } catch (error) {
+      this.methodEnd = { type: 'threw', error };
+      await this.methodThrew(error);
+      throw error;
+    } finally {
+      this.running = false;
+      await this.afterMethod();
+    }
+  }
+
+  /**
+   * Makes the outcome durable and says what the client gets. Called once, when the response has ended and
+   * the method has settled, or at once for a response that an outsider gave. Never rejects.
+   */
+  async settle(response: EndedResponse): Promise<Verdict> {
+    this.over = true;
+    try {
+      return await this.conclude(this.decide(response), response);
+    } finally {
+      if (!this.running) {
+        this.onOver(this);
+      }
+    }
+  }
+
+  protected decide(response: EndedResponse): Outcome {
+    const outcome = decideOutcome(this.options.mode, this.methodEnd, response, this.released);
+    return outcome !== 'release' && this.isRefused(response) ? 'release' : outcome;
+  }
+
+  /** What a record of this outcome holds. */
+  protected recorded(outcome: Outcome, { content }: EndedResponse): RecordedResponse {
+    return outcome === 'store' && content ? content : 'unavailable';
+  }
+
+  /** Ends the attempt from inside, whatever its handler still does. */
+  protected lose(error: IdempotencyError): void {
+    if (this.over) {
+      return;
+    }
+    this.over = true;
+    if (!this.running) {
+      this.onOver(this);
+    }
+    this.listener?.lost(error);
+  }
+
+  /** The method has settled after its client was answered. */
+  protected abstract settleLate(): Promise<void>;
+
+  protected abstract readonly manager: unknown;
+  protected abstract enter<T>(work: () => T): T;
+  protected abstract methodThrew(error: unknown): Promise<void>;
+  protected abstract conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict>;
+
+  private async afterMethod(): Promise<void> {
+    if (!this.over) {
+      this.listener?.methodSettled(this.methodEnd);
+      return;
+    }
+    await this.settleLate();
+    this.onOver(this);
+  }
+
+  /** Asks `storeIf`, except where a release would undo a success. */
+  private isRefused({ status, type }: EndedResponse): boolean {
+    const isKnown = type === 'complete' || type === 'too-large';
+    if (!isKnown || (this.options.mode === 'transaction' && status < 400)) {
+      return false;
+    }
+    const error = this.methodEnd.type === 'threw' ? this.methodEnd.error : undefined;
+    try {
+      return !this.options.storeIf({ status, error, mode: this.options.mode });
+    } catch (cause) {
+      this.logger.error('The option `storeIf` threw; the outcome is stored.', cause);
+      return false;
+    }
+  }
+}

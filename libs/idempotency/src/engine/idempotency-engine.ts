@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { IdempotencyError } from '../errors/idempotency.error.js';
+import { IdempotencyKeyInUseError } from '../errors/key.errors.js';
+import { IdempotencyShuttingDownError, IdempotencyStoreUnavailableError } from '../errors/service.errors.js';
+import type { AttemptOptions } from '../options/resolved-options.js';
+import type { ClaimTarget, ExistingRecord } from '../store/claim.js';
+import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type { TransactionStore } from '../store/transaction-store.interface.js';
+import type { Attempt } from './attempt.js';
+import { BackOff } from './back-off.js';
+import type { EngineLogger } from './engine-logger.js';
+import { withTimeLimit } from './time-limit.js';
+import { LeaseAttempt } from './lease-attempt.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { TransactionAttempt } from './transaction-attempt.js';
+import { type Answer, answerFrom, refuse } from './verdict.js';
+
+/** What a request may do: execute under a claim, or be answered without executing. */
+export type Admission = { readonly type: 'execute'; readonly attempt: Attempt } | Answer;
+
+type ClaimOutcome = { readonly type: 'claimed'; readonly attempt: Attempt } | ExistingRecord;
+
+/** Lets exactly one of the requests with one key execute, and answers the others from its record. */
+export class IdempotencyEngine {
+  private readonly live = new Set<Attempt>();
+  private closing = false;
+  private idle: (() => void) | undefined;
+
+  constructor(
+    private readonly transactions: TransactionStore,
+    private readonly leases: LeaseStore,
+    private readonly logger: EngineLogger,
+  ) {}
+
+  /**
+   * Claims the record, or waits for the one who has it as long as `inFlight` says. A request that waits
+   * holds nothing: it looks again, with growing pauses.
+   *
+   * @throws IdempotencyStoreUnavailableError when the store does not answer; nothing was executed
+   */
+  async admit(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
+    const deadline = performance.now() + options.waitInFlight;
+    const backOff = new BackOff(50, 500);
+    for (;;) {
+      if (this.closing) {
+        return refuse(new IdempotencyShuttingDownError(options.retryAfter));
+      }
+      const outcome = await this.claim(target, options);
+      if (outcome.type === 'claimed') {
+        this.live.add(outcome.attempt);
+        return { type: 'execute', attempt: outcome.attempt };
+      }
+      const answer = answerFrom(outcome, target.fingerprint, options.retryAfter);
+      const remaining = deadline - performance.now();
+      if (!isInUse(answer) || remaining <= 0) {
+        return answer;
+      }
+      await backOff.sleep(remaining);
+    }
+  }
+
+  /**
+   * Refuses new claims from now on; resolves when the attempts that run are over.
+   *
+   * @param patience milliseconds to wait for them at most
+   */
+  async close(patience: number): Promise<void> {
+    this.closing = true;
+    if (this.live.size === 0) {
+      return;
+    }
+    const idle = new Promise<void>((resolve) => {
+      this.idle = resolve;
+    });
+    await withTimeLimit('Finishing the requests that run', patience, idle).catch((cause: unknown) => {
+      this.logger.warn(`${this.live.size} idempotent requests were still being executed at shutdown.`, cause);
+    });
+  }
+
+  private async claim(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
+    try {
+      return options.mode === 'transaction'
+        ? await this.beginTransaction(target, options)
+        : await this.takeLease(target, options);
+    } catch (cause) {
+      if (cause instanceof IdempotencyError) {
+        throw cause;
+      }
+      this.logger.error(
+        `The store could not claim a key of ${target.operation}; nothing was executed.`,
+        cause,
+      );
+      throw new IdempotencyStoreUnavailableError(options.retryAfter, cause);
+    }
+  }
+
+  private async beginTransaction(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
+    const { ttl, isolation, transactionTimeout, storeTimeout: timeLimit } = options;
+    const owner = randomUUID();
+    const claim = { ...target, owner, ttl, isolation, transactionTimeout, timeLimit };
+    const result = await this.transactions.begin(claim);
+    if (result.type !== 'claimed') {
+      return result;
+    }
+    const attempt = new TransactionAttempt(target, options, this.logger, result.transaction, this.forget);
+    return { type: 'claimed', attempt };
+  }
+
+  private async takeLease(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
+    const { ttl, lockTtl, storeTimeout: timeLimit } = options;
+    const hold: LeaseHold = { id: target.id, owner: randomUUID(), timeLimit };
+    const takeOverAbandoned = options.onAbandoned === 'retry';
+    const sentAt = performance.now();
+    const result = await this.leases
+      .claim({ ...target, ...hold, ttl, lockTtl, takeOverAbandoned })
+      .catch((cause: unknown) => this.undoClaim(hold, cause));
+    if (result.type !== 'claimed') {
+      return result;
+    }
+    const keeper = new LeaseKeeper(this.leases, hold, lockTtl, this.logger, sentAt);
+    const attempt = new LeaseAttempt(
+      ...([target, options, this.logger, result.attempt] as const),
+      ...([this.leases, hold, keeper, this.forget] as const),
+    );
+    return { type: 'claimed', attempt };
+  }
+
+  /** The claim may have been committed and its answer lost: a record of nobody would block the key. */
+  private async undoClaim(hold: LeaseHold, cause: unknown): Promise<never> {
+    void this.leases.release(hold).catch(() => undefined);
+    throw cause;
+  }
+
+  private readonly forget = (attempt: Attempt): void => {
+    this.live.delete(attempt);
+    if (this.live.size === 0) {
+      this.idle?.();
+    }
+  };
+}
+
+function isInUse(answer: Answer): boolean {
+  return answer.type === 'refuse' && answer.error instanceof IdempotencyKeyInUseError;
+}

@@ -1,0 +1,122 @@
+import { IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
+import type { AttemptOptions } from '../options/resolved-options.js';
+import type { ClaimTarget } from '../store/claim.js';
+import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import { Attempt, type EndedResponse } from './attempt.js';
+import { BackOff } from './back-off.js';
+import type { EngineLogger } from './engine-logger.js';
+import type { LeaseKeeper } from './lease-keeper.js';
+import type { Outcome } from './outcome-policy.js';
+import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
+
+/** `written`: durable. `refused`: another owner has the record. `pending`: not known yet, and still being tried. */
+type WriteResult = 'written' | 'refused' | 'pending';
+
+/** An attempt under a claim that was committed before its handler started. */
+export class LeaseAttempt extends Attempt {
+  constructor(
+    target: ClaimTarget,
+    options: AttemptOptions,
+    logger: EngineLogger,
+    attemptNumber: number,
+    private readonly store: LeaseStore,
+    private readonly hold: LeaseHold,
+    private readonly keeper: LeaseKeeper,
+    onOver: (attempt: Attempt) => void,
+  ) {
+    super(target, options, logger, attemptNumber, onOver);
+  }
+
+  protected override get manager(): undefined {
+    return undefined;
+  }
+
+  protected override enter<T>(work: () => T): T {
+    return work();
+  }
+
+  protected override async methodThrew(): Promise<void> {
+    // Nothing can be undone here: what the error means is decided with the response.
+  }
+
+  /** Until the method settles nobody knows what it did, so the lease is kept although the client has its answer. */
+  protected override async settleLate(): Promise<void> {
+    const response: EndedResponse = { type: 'by-outsider', status: 0, content: undefined };
+    await this.conclude(this.decide(response), response);
+  }
+
+  protected override async conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
+    if (this.isMethodRunning) {
+      return SEND;
+    }
+    if (outcome === 'release') {
+      await this.write(() => this.store.release(this.hold).then(() => true));
+      return SEND;
+    }
+    const recorded = this.recorded(outcome, response);
+    switch (await this.write(() => this.store.complete(this.hold, recorded, this.options.ttl))) {
+      case 'written':
+        return SEND;
+      case 'refused':
+        return this.answerOfNewOwner();
+      case 'pending':
+        // The effect is real, and a false error makes people pay twice; but once the lease may be gone,
+        // another attempt may have recorded another answer.
+        return this.keeper.isSurelyHeld
+          ? SEND
+          : refuse(new IdempotencyOutcomeUnknownError(this.options.retryAfter));
+    }
+  }
+
+  /** Tries for `storeTimeout`, with the lease being renewed, and after that in the background. */
+  private async write(operation: () => Promise<boolean>): Promise<WriteResult> {
+    const deadline = performance.now() + this.options.storeTimeout;
+    const backOff = new BackOff(50, 1_000);
+    let result = await this.tryOnce(operation);
+    while (result === 'pending' && performance.now() < deadline) {
+      await backOff.sleep(deadline - performance.now());
+      result = await this.tryOnce(operation);
+    }
+    if (result === 'pending') {
+      void this.writeInBackground(operation);
+    } else {
+      this.keeper.stop();
+    }
+    return result;
+  }
+
+  private async writeInBackground(operation: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + this.options.ttl;
+    const backOff = new BackOff(1_000, 30_000);
+    while (performance.now() < deadline) {
+      await backOff.sleep();
+      if ((await this.tryOnce(operation)) !== 'pending') {
+        break;
+      }
+    }
+    this.keeper.stop();
+  }
+
+  private async tryOnce(operation: () => Promise<boolean>): Promise<WriteResult> {
+    try {
+      return (await operation()) ? 'written' : 'refused';
+    } catch (cause) {
+      this.logger.warn(
+        `The outcome of ${this.target.operation} could not be recorded; this is tried again.`,
+        cause,
+      );
+      return 'pending';
+    }
+  }
+
+  /** This process lost its lease and finished late: its client gets what was recorded, never what was not. */
+  private async answerOfNewOwner(): Promise<Verdict> {
+    this.logger.warn(
+      `An attempt of ${this.target.operation} finished after another one had taken over; its result is discarded.`,
+    );
+    const record = await this.store.find(this.target.id, this.options.storeTimeout).catch(() => undefined);
+    return record?.type === 'completed'
+      ? answerFrom(record, this.target.fingerprint, this.options.retryAfter)
+      : refuse(new IdempotencyOutcomeUnknownError(this.options.retryAfter));
+  }
+}

@@ -1,0 +1,55 @@
+import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type { EngineLogger } from './engine-logger.js';
+
+/** Renews the lease of one attempt every third of `lockTtl`, so that two renewals may fail before it is in danger. */
+export class LeaseKeeper {
+  private readonly timer: NodeJS.Timeout;
+  /** Read before the renewal was sent, by a clock that nobody sets: the lease lasts at least `lockTtl` from here. */
+  private renewedAt: number;
+  private renewing = false;
+
+  /** @param claimedAt `performance.now()` before the claim was sent */
+  constructor(
+    private readonly store: LeaseStore,
+    private readonly hold: LeaseHold,
+    private readonly lockTtl: number,
+    private readonly logger: EngineLogger,
+    claimedAt: number,
+  ) {
+    this.renewedAt = claimedAt;
+    this.timer = setInterval(() => void this.renew(), Math.max(1, Math.floor(lockTtl / 3)));
+    this.timer.unref();
+  }
+
+  /** Whether no other process can have taken the record over yet. */
+  get isSurelyHeld(): boolean {
+    return performance.now() - this.renewedAt < this.lockTtl;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async renew(): Promise<void> {
+    if (this.renewing) {
+      return;
+    }
+    this.renewing = true;
+    const sentAt = performance.now();
+    try {
+      if (await this.store.renew(this.hold, this.lockTtl)) {
+        this.renewedAt = sentAt;
+      } else {
+        this.renewedAt = -Infinity;
+        this.stop();
+        this.logger.warn(
+          'A lease was lost while its handler runs: this process was stopped or cut off for longer than `lockTtl`.',
+        );
+      }
+    } catch (cause) {
+      this.logger.warn('A lease could not be renewed; this is tried again.', cause);
+    } finally {
+      this.renewing = false;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** A step of the protocol took longer than `storeTimeout`. @internal */
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError';
+  constructor(step: string, milliseconds: number) {
+    super(`${step} took longer than ${milliseconds} ms.`);
+  }
+}
+
+/**
+ * @param late gets the value when it arrives after the limit, to give back what it holds
+ * @throws TimeLimitError
+ */
+export async function withTimeLimit<T>(
+  step: string,
+  milliseconds: number,
+  work: Promise<T>,
+  late?: (value: T) => void,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      isLate = true;
+      reject(new TimeLimitError(step, milliseconds));
+    }, milliseconds);
+  });
+  work.then(
+    (value) => isLate && late?.(value),
+    () => undefined,
+  );
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

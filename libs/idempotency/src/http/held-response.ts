@@ -1,0 +1,69 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { StoredResponse } from '../engine/stored-response.js';
+import { toHeaderValue } from './header-list.js';
+import type { HeaderRule } from './header-rule.js';
+
+interface Head {
+  readonly status: number;
+  readonly statusMessage: string;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+/** What was written to a response and not sent. */
+export class HeldResponse {
+  private head: Head | undefined;
+  private readonly chunks: Buffer[] = [];
+  bytes = 0;
+
+  get hasHead(): boolean {
+    return this.head !== undefined;
+  }
+
+  get status(): number | undefined {
+    return this.head?.status;
+  }
+
+  get body(): Buffer {
+    return this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
+  }
+
+  /** From here on the headers count as sent. */
+  takeHead(response: ServerResponse): void {
+    const { statusCode: status, statusMessage } = response;
+    this.head ??= { status, statusMessage, headers: { ...response.getHeaders() } };
+  }
+
+  keep(chunk: unknown, encoding: unknown): void {
+    const bytes = toBuffer(chunk, encoding);
+    this.chunks.push(bytes);
+    this.bytes += bytes.byteLength;
+  }
+
+  /** Puts the status back that counted when the head was taken. */
+  restoreStatus(response: ServerResponse): void {
+    if (this.head) {
+      response.statusCode = this.head.status;
+      response.statusMessage = this.head.statusMessage;
+    }
+  }
+
+  /** @param before the headers that were there already: they are set afresh for a replay */
+  toStored(rule: HeaderRule, before: OutgoingHttpHeaders): StoredResponse {
+    const headers = Object.entries(this.head!.headers).flatMap(([name, value]) =>
+      value !== undefined && rule.replays(name) && String(before[name]) !== String(value)
+        ? [[name, toHeaderValue(value)] as const]
+        : [],
+    );
+    return { status: this.head!.status, headers: Object.fromEntries(headers), body: this.body };
+  }
+}
+
+function toBuffer(chunk: unknown, encoding: unknown): Buffer {
+  if (typeof chunk === 'string') {
+    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
+  }
+  if (chunk instanceof Uint8Array) {
+    return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+  throw new TypeError('The "chunk" argument must be of type string or an instance of Buffer or Uint8Array.');
+}

@@ -1,0 +1,92 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  Logger,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { type Observable, of } from 'rxjs';
+import { IdempotencyEngine } from '../engine/idempotency-engine.js';
+import type { StoredResponse } from '../engine/stored-response.js';
+import { handlesResponse } from '../nest-metadata.js';
+import { IdempotentExchange } from './idempotent-exchange.js';
+import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
+import { ProblemDetails } from './problem-details.js';
+import { rawResponse } from './raw-http.js';
+import { replayOf } from './replay.js';
+import { RequestKeys } from './request-keys.js';
+import { targetOf } from './request-target.js';
+import { type RecorderListener, ResponseRecorder } from './response-recorder.js';
+
+/**
+ * Claims the key of a request, then lets the handler run under the claim, or answers from the record. It runs
+ * after all guards, so that a caller whose access was revoked never gets a replay.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  private readonly logger = new Logger('Idempotency');
+
+  constructor(
+    private readonly engine: IdempotencyEngine,
+    private readonly handlers: IdempotentHandlers,
+    private readonly keys: RequestKeys,
+    private readonly problems: ProblemDetails,
+    private readonly adapterHost: HttpAdapterHost,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const key = this.keys.get(context.switchToHttp().getRequest());
+    const handler = key === undefined ? undefined : this.handlers.of(context);
+    if (key === undefined || !handler) {
+      return next.handle();
+    }
+    const target = await targetOf(context, handler.options, key);
+    const admission = await this.engine.admit(target, handler.options);
+    switch (admission.type) {
+      case 'refuse':
+        throw admission.error;
+      case 'replay':
+        return this.replay(context, handler, admission.response);
+      case 'execute': {
+        const exchange = new IdempotentExchange(admission.attempt, this.problems, this.logger);
+        exchange.record((listener) => this.recorder(context, handler, listener));
+        return exchange.run(handler.registration, next);
+      }
+    }
+  }
+
+  /** Nest replies as ever, with nothing, and the recorder sends the recorded answer in its place. */
+  private replay(
+    context: ExecutionContext,
+    handler: IdempotentHandler,
+    stored: StoredResponse,
+  ): Observable<undefined> {
+    const listener = { over: () => recorder.flushInstead(replayOf(stored)), tooLarge: () => undefined };
+    const recorder = this.recorder(context, handler, listener);
+    if (handlesResponse(context.getClass(), context.getHandler().name)) {
+      void this.adapterHost.httpAdapter.reply(context.switchToHttp().getResponse(), undefined, stored.status);
+    }
+    return of(undefined);
+  }
+
+  private recorder(
+    context: ExecutionContext,
+    { options }: IdempotentHandler,
+    listener: RecorderListener,
+  ): ResponseRecorder {
+    const response = context
+      .switchToHttp()
+      .getResponse<{ getHeaders(): Record<string, string | string[]> }>();
+    const headersBefore = { ...response.getHeaders() };
+    return new ResponseRecorder(
+      rawResponse(response),
+      headersBefore,
+      options.headerRule,
+      options.maxResponseBytes,
+      listener,
+    );
+  }
+}

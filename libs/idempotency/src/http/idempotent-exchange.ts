@@ -1,0 +1,169 @@
+import { AsyncResource } from 'node:async_hooks';
+import { type CallHandler, InternalServerErrorException, type LoggerService } from '@nestjs/common';
+import { Observable, type Subscriber } from 'rxjs';
+import type { Attempt, AttemptListener, EndedResponse } from '../engine/attempt.js';
+import { attemptScope } from '../engine/attempt-scope.js';
+import type { MethodEnd } from '../engine/outcome-policy.js';
+import type { Verdict } from '../engine/verdict.js';
+import type { IdempotencyError } from '../errors/idempotency.error.js';
+import { IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
+import type { ProblemDetails } from './problem-details.js';
+import { replayOf } from './replay.js';
+import type { RecorderListener, ResponseRecorder } from './response-recorder.js';
+
+/** How long a response whose client has gone may stand still before it counts as broken off, in milliseconds. */
+const QUIET_AFTER_CLIENT_LEFT = 1_000;
+
+/** Milliseconds; for a fault of this library, so no option says it. */
+const UNSETTLED_RETRY_AFTER = 1_000;
+
+/**
+ * Brings the two halves of an executing request together: its attempt settles when the method has settled AND
+ * the response has ended, in either order.
+ *
+ * Others can answer in the handler's place while it runs: a time-out interceptor around it, one inside, one
+ * that races. Their answer must be told from one that the handler gives by `@Res()`, since theirs is never the
+ * result.
+ */
+export class IdempotentExchange implements AttemptListener, RecorderListener {
+  private readonly outside = new AsyncResource('IdempotentExchange');
+  private recorder!: ResponseRecorder;
+  private subscriber: Subscriber<unknown> | undefined;
+  private byOutsider = false;
+  private overflowed = false;
+  private methodHasSettled = false;
+  private isLost = false;
+  private answered = false;
+
+  constructor(
+    private readonly attempt: Attempt,
+    private readonly problems: ProblemDetails,
+    private readonly logger: LoggerService,
+  ) {
+    attempt.listen(this);
+  }
+
+  record(recorder: (listener: RecorderListener) => ResponseRecorder): void {
+    this.recorder = recorder(this);
+  }
+
+  /** The stream that Nest and the interceptors outside of ours see. */
+  run(subject: unknown, next: CallHandler): Observable<unknown> {
+    return new Observable((subscriber) => {
+      this.subscriber = subscriber;
+      const inner = this.attempt.run(subject, () =>
+        next.handle().subscribe({
+          next: (value) => this.overflowed || subscriber.next(value),
+          error: (error: unknown) => this.fail(error),
+          complete: () => this.complete(subscriber),
+        }),
+      );
+      return () => {
+        // Torn down by a time-out outside of ours, unless the stream has ended by itself.
+        this.byOutsider ||= this.attempt.isMethodRunning;
+        this.subscriber = undefined;
+        inner.unsubscribe();
+      };
+    });
+  }
+
+  methodSettled(method: MethodEnd): void {
+    this.methodHasSettled = true;
+    this.overflowed = this.recorder.isOverflowed;
+    // In a transaction what the handler did is undone, and so is what it said; in a lease it stands.
+    const isUndone = method.type === 'threw' && this.attempt.context.mode === 'transaction';
+    if (this.overflowed || isUndone) {
+      this.recorder.drop();
+    }
+    this.recorder.expectEnd(QUIET_AFTER_CLIENT_LEFT);
+    this.settleWhenBothAreOver();
+  }
+
+  over(): void {
+    const scope = attemptScope.getStore();
+    const byHandler = scope?.attempt === this.attempt && scope.inMethod;
+    this.byOutsider ||= this.attempt.isMethodRunning && !byHandler;
+    this.settleWhenBothAreOver();
+  }
+
+  tooLarge(): void {
+    this.settleWhenBothAreOver();
+  }
+
+  /** The client gets the error at once: from the application's filters, as long as Nest still waits for the stream. */
+  lost(error: IdempotencyError): void {
+    if (this.answered) {
+      return;
+    }
+    this.recorder.drop();
+    if (this.subscriber) {
+      this.isLost = true;
+      this.fail(error);
+    } else {
+      this.answered = true;
+      this.send({ type: 'refuse', error });
+    }
+  }
+
+  private complete(subscriber: Subscriber<unknown>): void {
+    if (this.overflowed) {
+      return this.fail(new InternalServerErrorException('The response is too large to be held.'));
+    }
+    this.byOutsider ||= this.attempt.isMethodRunning;
+    subscriber.complete();
+  }
+
+  /** Errors leave the attempt: whoever handles them outside is not part of its transaction. */
+  private fail(error: unknown): void {
+    this.byOutsider ||= this.attempt.isMethodRunning;
+    this.outside.runInAsyncScope(() => this.subscriber?.error(error));
+  }
+
+  private settleWhenBothAreOver(): void {
+    const isResponseOver = this.recorder.isOver || (this.recorder.isTooLarge && this.methodHasSettled);
+    if (this.answered || !isResponseOver) {
+      return;
+    }
+    if (this.isLost) {
+      this.answered = true;
+      this.recorder.flush();
+    } else if (this.byOutsider || !this.attempt.isMethodRunning) {
+      this.answered = true;
+      void this.settle();
+    }
+  }
+
+  private async settle(): Promise<void> {
+    try {
+      this.send(await this.attempt.settle(this.endedResponse()));
+    } catch (cause) {
+      this.logger.error(
+        'The outcome of a request could not be settled.',
+        cause instanceof Error ? cause.stack : cause,
+      );
+      this.send({ type: 'refuse', error: new IdempotencyOutcomeUnknownError(UNSETTLED_RETRY_AFTER, cause) });
+    }
+  }
+
+  private endedResponse(): EndedResponse {
+    const { status, isBroken, content } = this.recorder;
+    if (this.byOutsider) {
+      return { type: 'by-outsider', status, content: undefined };
+    }
+    if (isBroken) {
+      return { type: 'broken', status, content };
+    }
+    return { type: content ? 'complete' : 'too-large', status, content };
+  }
+
+  private send(verdict: Verdict): void {
+    switch (verdict.type) {
+      case 'send':
+        return this.recorder.flush();
+      case 'replay':
+        return this.recorder.flushInstead(replayOf(verdict.response));
+      case 'refuse':
+        return this.recorder.flushInstead(this.problems.render(verdict.error));
+    }
+  }
+}

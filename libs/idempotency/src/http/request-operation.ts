@@ -1,0 +1,44 @@
+import type { FrameworkRequest } from './raw-http.js';
+
+/** What Express and Fastify tell about the route that was matched. */
+interface RoutedRequest extends FrameworkRequest {
+  readonly baseUrl?: string;
+  readonly route?: { readonly path?: unknown };
+  readonly routeOptions?: { readonly url?: string };
+}
+
+/**
+ * Method and route template, such as `POST /orders/:1/pay`. Parameters are numbered, so that renaming one in
+ * the code does not change the identity of records that exist.
+ */
+export function operationOf(request: FrameworkRequest): string {
+  let parameters = 0;
+  const template = routeTemplate(request).replace(
+    /([:*])\w+/g,
+    (_, sign: string) => `${sign}${(parameters += 1)}`,
+  );
+  return `${request.method} ${template}`;
+}
+
+function routeTemplate(request: RoutedRequest): string {
+  const { route, routeOptions, baseUrl = '' } = request;
+  if (routeOptions?.url !== undefined) {
+    return routeOptions.url;
+  }
+  return typeof route?.path === 'string' ? baseUrl + route.path : pathOf(request);
+}
+
+/** Path without query, as the client sent it. */
+export function pathOf(request: FrameworkRequest): string {
+  return splitUrl(request)[0];
+}
+
+export function queryOf(request: FrameworkRequest): string {
+  return splitUrl(request)[1];
+}
+
+function splitUrl({ originalUrl, url }: FrameworkRequest): [path: string, query: string] {
+  const whole = originalUrl ?? url;
+  const start = whole.indexOf('?');
+  return start < 0 ? [whole, ''] : [whole.slice(0, start), whole.slice(start + 1)];
+}

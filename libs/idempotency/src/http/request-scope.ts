@@ -1,0 +1,50 @@
+import { type ExecutionContext, Logger } from '@nestjs/common';
+import { IdempotencyScopeUnresolvedError } from '../errors/service.errors.js';
+import { describe } from '../options/duration.js';
+import type { IdempotencyScopeFn } from '../options/idempotent-options.interface.js';
+
+const logger = new Logger('Idempotency');
+
+/**
+ * Who the key of this request belongs to; `null` where all callers share one namespace on purpose.
+ *
+ * @throws IdempotencyScopeUnresolvedError unless the function names somebody: pooled as one anonymous
+ * caller, users would get each other's responses
+ */
+export async function resolveScope(
+  context: ExecutionContext,
+  scope: IdempotencyScopeFn | false,
+): Promise<string | null> {
+  if (scope === false) {
+    return null;
+  }
+  let principal: unknown;
+  try {
+    principal = await scope(context.switchToHttp().getRequest(), context);
+  } catch (cause) {
+    throw refuse(context, 'threw an error', cause);
+  }
+  if (isPrincipal(principal)) {
+    return String(principal);
+  }
+  throw refuse(context, `returned ${typeof principal === 'object' ? 'an object' : describe(principal)}`);
+}
+
+/** Postgres cannot store U+0000 in a text. */
+function isPrincipal(value: unknown): value is string | number | bigint {
+  if (typeof value === 'string') {
+    return value !== '' && !value.includes('\0');
+  }
+  return typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
+}
+
+function refuse(context: ExecutionContext, what: string, cause?: unknown): IdempotencyScopeUnresolvedError {
+  const handler = `${context.getClass().name}.${context.getHandler().name}`;
+  logger.error(
+    `The option \`scope\` of ${handler} ${what}. It must return a non-empty string or a number that names the ` +
+      `principal, such as req.user.id. Put an authentication guard before the handler, or set \`scope: false\` ` +
+      `where all callers share their keys.`,
+    cause instanceof Error ? cause.stack : cause,
+  );
+  return new IdempotencyScopeUnresolvedError(cause);
+}

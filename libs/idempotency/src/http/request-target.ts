@@ -1,0 +1,76 @@
+import { type ExecutionContext, Logger } from '@nestjs/common';
+import { fingerprintOf } from '../engine/fingerprint.js';
+import { recordId } from '../engine/record-id.js';
+import { IdempotencyBodyUnparsedError } from '../errors/service.errors.js';
+import type { ResolvedOptions } from '../options/resolved-options.js';
+import type { ClaimTarget } from '../store/claim.js';
+import type { FrameworkRequest } from './raw-http.js';
+import { operationOf, pathOf, queryOf } from './request-operation.js';
+import { mediaType, type Payload, readPayload } from './request-payload.js';
+import { resolveScope } from './request-scope.js';
+
+const logger = new Logger('Idempotency');
+
+/**
+ * Which record a request is about, and what a retry of it must repeat.
+ *
+ * @throws IdempotencyScopeUnresolvedError, IdempotencyBodyUnparsedError
+ */
+export async function targetOf(
+  context: ExecutionContext,
+  options: ResolvedOptions,
+  key: string,
+): Promise<ClaimTarget> {
+  const request = context.switchToHttp().getRequest<FrameworkRequest>();
+  const scope = await resolveScope(context, options.scope);
+  const operation = options.operation ?? operationOf(request);
+  const fingerprint = await readFingerprint(context, request, options);
+  return { id: recordId({ scope, operation, key }), scope, operation, key, fingerprint };
+}
+
+async function readFingerprint(
+  context: ExecutionContext,
+  request: FrameworkRequest,
+  options: ResolvedOptions,
+): Promise<Buffer> {
+  const contentType = mediaType(request);
+  const { body, files } = options.fingerprint
+    ? { body: await options.fingerprint(request.body, context), files: [] }
+    : requirePayload(context, request, contentType);
+  try {
+    return fingerprintOf({
+      method: request.method,
+      path: pathOf(request),
+      query: queryOf(request),
+      contentType,
+      body,
+      files,
+    });
+  } catch (cause) {
+    throw unparsed(context, contentType, cause);
+  }
+}
+
+function requirePayload(context: ExecutionContext, request: FrameworkRequest, contentType: string): Payload {
+  const payload = readPayload(request, contentType);
+  if (!payload) {
+    throw unparsed(context, contentType);
+  }
+  return payload;
+}
+
+function unparsed(
+  context: ExecutionContext,
+  contentType: string,
+  cause?: unknown,
+): IdempotencyBodyUnparsedError {
+  const handler = `${context.getClass().name}.${context.getHandler().name}`;
+  logger.error(
+    `The body of a request to ${handler} (${contentType || 'no content type'}) cannot be compared with that of a ` +
+      `retry: nothing has parsed it when the key is claimed, or it is not JSON. Register a body parser for this type; put ` +
+      `@Idempotent() above @UseInterceptors(FileInterceptor(…)) and keep uploads in memory; or set the option ` +
+      `\`fingerprint\` to a function that says what a retry must repeat.`,
+    cause instanceof Error ? cause.stack : undefined,
+  );
+  return new IdempotencyBodyUnparsedError();
+}

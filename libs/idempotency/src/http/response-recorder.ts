@@ -1,0 +1,316 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { StoredResponse } from '../engine/stored-response.js';
+import { headerPairs, type WriteHeadHeaders } from './header-list.js';
+import type { HeaderRule } from './header-rule.js';
+import { HeldResponse } from './held-response.js';
+import { Shadow } from './shadow.js';
+
+/** More than this is not held for a handler that has not settled. */
+const MOST_HELD_BYTES = 16 * 1024 * 1024;
+
+export interface RecorderListener {
+  /** The response has ended, or was broken off. */
+  over(): void;
+  /** The body has grown past `maxResponseBytes`. */
+  tooLarge(): void;
+}
+
+/**
+ * - `open`: more may come
+ * - `ended`: `end()` was called
+ * - `broken`: closed without `end()`, or its client has gone and nothing more comes
+ * - `overflowed`: grown past what is held; what still comes is dropped, until another answer is given
+ */
+type State = 'open' | 'ended' | 'broken' | 'overflowed';
+
+type Callback = (error?: Error) => void;
+
+/**
+ * Holds back what the application sends until the outcome is durable. It stands on Node's own
+ * `ServerResponse`, so it sees the bytes as they leave, from any adapter, filter, interceptor or stream.
+ *
+ * To the application a held response looks like one that was sent: `headersSent`, `writableEnded`, the
+ * callback of `end()` and the `finish` event behave as usual. A handler that awaits `pipeline(stream, res)`
+ * would otherwise wait for itself. That the client has gone is hidden too: the intent is carried out and
+ * recorded all the same.
+ */
+export class ResponseRecorder {
+  private readonly shadow: Shadow<ServerResponse>;
+  private readonly earlierListeners: ReadonlySet<unknown>;
+  private held = new HeldResponse();
+  private state: State = 'open';
+  private clientGone = false;
+  private closeHidden = false;
+  private quiet: NodeJS.Timeout | undefined;
+  private patience: number | undefined;
+
+  /**
+   * @param headersBefore what middleware and guards have set: it is not part of the answer
+   * @param maxBytes of a body that is stored
+   */
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly headersBefore: OutgoingHttpHeaders,
+    private readonly rule: HeaderRule,
+    private readonly maxBytes: number,
+    private readonly listener: RecorderListener,
+  ) {
+    this.earlierListeners = new Set([...response.rawListeners('finish'), ...response.rawListeners('close')]);
+    this.shadow = new Shadow(response);
+    this.hold();
+  }
+
+  /** The status that the client would get. */
+  get status(): number {
+    return this.held.status ?? this.response.statusCode;
+  }
+
+  get isOver(): boolean {
+    return this.state === 'ended' || this.state === 'broken';
+  }
+
+  get isBroken(): boolean {
+    return this.state === 'broken';
+  }
+
+  get isTooLarge(): boolean {
+    return this.held.bytes > this.maxBytes;
+  }
+
+  get isOverflowed(): boolean {
+    return this.state === 'overflowed';
+  }
+
+  /** The whole answer, if it is known as a whole and small enough. */
+  get content(): StoredResponse | undefined {
+    return this.state === 'ended' && !this.isTooLarge
+      ? this.held.toStored(this.rule, this.headersBefore)
+      : undefined;
+  }
+
+  /** Forgets what is held, so that another answer can be given in its place. */
+  drop(): void {
+    this.held = new HeldResponse();
+    this.state = 'open';
+    this.response.getHeaderNames().forEach((name) => this.response.removeHeader(name));
+    for (const [name, value] of Object.entries(this.headersBefore)) {
+      this.response.setHeader(name, value!);
+    }
+  }
+
+  /**
+   * From now on, where the client has gone, waits for the end of the response only as long as something comes:
+   * a stream that was stopped with its connection never ends, and nobody else would notice.
+   *
+   * @param patience milliseconds
+   */
+  expectEnd(patience: number): void {
+    if (this.isOver) {
+      return;
+    }
+    this.patience = patience;
+    // A pipelined response that still waits for its turn hears nothing of its connection.
+    this.response.req?.socket?.once('close', this.clientLeft);
+    if (this.clientGone) {
+      this.watch();
+    }
+  }
+
+  /** Sends what is held, and lets the rest pass. */
+  flush(): void {
+    const { response, held, state } = this;
+    this.stop();
+    held.restoreStatus(response);
+    if (state === 'broken') {
+      response.destroy();
+    } else if (state === 'ended') {
+      response.end(held.body);
+    } else if (held.hasHead && response.write(held.body)) {
+      response.emit('drain');
+    }
+    this.showClose();
+  }
+
+  /** Sends another answer than the one that is held, if one is held. */
+  flushInstead({ status, headers, body }: StoredResponse): void {
+    const { isOver } = this;
+    this.drop();
+    this.stop();
+    this.response.statusCode = status;
+    this.response.statusMessage = '';
+    for (const [name, value] of Object.entries(headers)) {
+      this.response.setHeader(name, value);
+    }
+    this.response.end(body);
+    if (!isOver) {
+      this.mute();
+    }
+    this.showClose();
+  }
+
+  /** Drops what the application still sends after it was answered for: Node would end the process with "write after end". */
+  private mute(): void {
+    const { response, shadow } = this;
+    const ignore = (): ServerResponse => response;
+    shadow.define({ writeHead: ignore, flushHeaders: ignore, end: ignore, write: () => true });
+  }
+
+  private hold(): void {
+    const { response } = this;
+    const emit = response.emit.bind(response) as (event: string, ...args: unknown[]) => boolean;
+    this.shadow.define({
+      writeHead: (status: number, ...rest: unknown[]) => this.holdHead(status, rest),
+      flushHeaders: () => this.held.takeHead(response),
+      write: (chunk: unknown, ...rest: unknown[]) => this.holdWrite(chunk, rest),
+      end: (...args: unknown[]) => this.holdEnd(args),
+      destroy: () => this.breakOff(),
+      emit: (event: string, ...args: unknown[]) =>
+        event === 'close' ? this.hideClose() : emit(event, ...args),
+      ...this.refusingAfterHead('setHeader', 'appendHeader', 'removeHeader'),
+    });
+    const isOver = (): boolean => this.state !== 'open';
+    this.shadow.read({
+      headersSent: () => this.held.hasHead,
+      ...{ writableEnded: isOver, writableFinished: () => this.state === 'ended', finished: isOver },
+      ...{ destroyed: () => this.isBroken, _closed: () => this.isBroken },
+    });
+  }
+
+  private holdHead(status: number, rest: unknown[]): ServerResponse {
+    const [message, headers] = typeof rest[0] === 'string' ? rest : [undefined, rest[0]];
+    for (const [name, value] of headerPairs(headers as WriteHeadHeaders)) {
+      this.response.setHeader(name, value);
+    }
+    this.refuseAfterHead();
+    this.response.statusCode = status;
+    if (message !== undefined) {
+      this.response.statusMessage = message as string;
+    }
+    this.held.takeHead(this.response);
+    return this.response;
+  }
+
+  private holdWrite(chunk: unknown, rest: unknown[]): boolean {
+    const callback = callbackOf(rest);
+    if (this.state !== 'open') {
+      callback?.(new Error('write after end'));
+      return false;
+    }
+    this.held.takeHead(this.response);
+    this.keep(chunk, rest[0]);
+    if (callback) {
+      process.nextTick(callback);
+    }
+    return !this.isTooLarge;
+  }
+
+  private holdEnd(args: unknown[]): ServerResponse {
+    if (this.state !== 'open') {
+      return this.response;
+    }
+    this.held.takeHead(this.response);
+    if (args[0] !== undefined && args[0] !== null && typeof args[0] !== 'function') {
+      this.keep(args[0], args[1]);
+    }
+    this.state = 'ended';
+    const callback = callbackOf(args);
+    process.nextTick(() => {
+      callback?.();
+      this.announce('finish');
+    });
+    this.listener.over();
+    return this.response;
+  }
+
+  private keep(chunk: unknown, encoding: unknown): void {
+    const wasTooLarge = this.isTooLarge;
+    this.held.keep(chunk, encoding);
+    this.quiet?.refresh();
+    if (this.held.bytes > MOST_HELD_BYTES) {
+      this.state = 'overflowed';
+      this.held = new HeldResponse();
+      process.nextTick(() => this.announce('close'));
+    } else if (this.isTooLarge && !wasTooLarge) {
+      queueMicrotask(() => this.listener.tooLarge());
+    }
+  }
+
+  private breakOff(): ServerResponse {
+    if (!this.isOver) {
+      this.state = 'broken';
+      process.nextTick(() => this.announce('close'));
+      this.listener.over();
+    }
+    return this.response;
+  }
+
+  /**
+   * Tells those who came during the recording that the response is over. The others, such as access logs, hear
+   * it when it is sent.
+   */
+  private announce(event: 'finish' | 'close'): void {
+    for (const listener of this.response.rawListeners(event)) {
+      if (!this.earlierListeners.has(listener)) {
+        this.response.removeListener(event, listener as () => void);
+        listener.call(this.response);
+      }
+    }
+  }
+
+  private hideClose(): boolean {
+    this.closeHidden = true;
+    this.clientLeft();
+    return false;
+  }
+
+  private readonly clientLeft = (): void => {
+    this.clientGone = true;
+    if (this.patience !== undefined && !this.isOver) {
+      this.watch();
+    }
+  };
+
+  private watch(): void {
+    clearTimeout(this.quiet);
+    this.quiet = setTimeout(() => this.breakOff(), this.patience);
+  }
+
+  private showClose(): void {
+    if (this.closeHidden) {
+      Object.assign(this.response, { destroyed: true, _closed: true });
+      this.response.emit('close');
+    }
+  }
+
+  private stop(): void {
+    clearTimeout(this.quiet);
+    this.response.req?.socket?.removeListener('close', this.clientLeft);
+    this.shadow.remove();
+  }
+
+  /** Node refuses headers once they are sent, so a held response must too. */
+  private refusingAfterHead(
+    ...names: ('setHeader' | 'appendHeader' | 'removeHeader')[]
+  ): Record<string, unknown> {
+    const refusing = names.map((name) => {
+      const original = this.response[name].bind(this.response) as (...args: unknown[]) => unknown;
+      const method = (...args: unknown[]): unknown => {
+        this.refuseAfterHead();
+        return original(...args);
+      };
+      return [name, method] as const;
+    });
+    return Object.fromEntries(refusing);
+  }
+
+  private refuseAfterHead(): void {
+    if (this.held.hasHead) {
+      const error = new Error('Cannot set headers after they are sent to the client');
+      throw Object.assign(error, { code: 'ERR_HTTP_HEADERS_SENT' });
+    }
+  }
+}
+
+function callbackOf(args: unknown[]): Callback | undefined {
+  return args.find((argument) => typeof argument === 'function') as Callback | undefined;
+}

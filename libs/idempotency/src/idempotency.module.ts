@@ -1,0 +1,72 @@
+import { type BeforeApplicationShutdown, Inject, Logger, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import type { Repository } from 'typeorm';
+import { IdempotencyEngine } from './engine/idempotency-engine.js';
+import { IdempotentHandlers } from './http/idempotent-handlers.js';
+import { ProblemDetails } from './http/problem-details.js';
+import { RequestKeys } from './http/request-keys.js';
+import {
+  IDEMPOTENCY_MODULE_OPTIONS,
+  IDEMPOTENCY_REPOSITORY,
+  IDEMPOTENCY_RESOLVED_OPTIONS,
+} from './idempotency.constants.js';
+import { ConfigurableModuleClass } from './idempotency.module-definition.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { PurgeService } from './maintenance/purge.service.js';
+import { resolveModuleOptions } from './options/resolve-module-options.js';
+import { StartUpCheck } from './start-up-check.js';
+import type { IdempotencyRecord } from './typeorm/idempotency-record.entity.js';
+import { PostgresLeaseStore } from './typeorm/postgres-lease.store.js';
+import { PostgresTransactionStore } from './typeorm/postgres-transaction.store.js';
+
+/** Milliseconds that a shutdown waits for handlers that run. */
+const SHUTDOWN_PATIENCE = 10_000;
+
+/**
+ * Idempotency keys for the handlers that `@Idempotent()` marks. Import it once, beside `TypeOrmModule`.
+ *
+ * @example
+ * IdempotencyModule.forRoot({ scope: (req) => req.user.id })
+ * @publicApi
+ */
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    {
+      provide: IDEMPOTENCY_RESOLVED_OPTIONS,
+      inject: [IDEMPOTENCY_MODULE_OPTIONS],
+      useFactory: resolveModuleOptions,
+    },
+    {
+      provide: IdempotencyEngine,
+      inject: [IDEMPOTENCY_REPOSITORY],
+      useFactory: (repository: Repository<IdempotencyRecord>) => {
+        const logger = engineLogger();
+        const transactions = new PostgresTransactionStore(repository, logger);
+        return new IdempotencyEngine(transactions, new PostgresLeaseStore(repository), logger);
+      },
+    },
+    ...[IdempotentHandlers, RequestKeys, ProblemDetails, PurgeService, StartUpCheck, IdempotencyService],
+  ],
+  exports: [IdempotencyEngine, IdempotentHandlers, RequestKeys, ProblemDetails, IdempotencyService],
+})
+export class IdempotencyModule extends ConfigurableModuleClass implements BeforeApplicationShutdown {
+  constructor(@Inject(IdempotencyEngine) private readonly engine: IdempotencyEngine) {
+    super();
+  }
+
+  /** Handlers that run are let to finish while the DataSource is still there. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.engine.close(SHUTDOWN_PATIENCE);
+  }
+}
+
+function engineLogger() {
+  const logger = new Logger('Idempotency');
+  const detail = (cause: unknown): unknown => (cause instanceof Error ? cause.stack : cause);
+  return {
+    warn: (message: string, cause?: unknown) =>
+      logger.warn(cause === undefined ? message : `${message} ${String(cause)}`),
+    error: (message: string, cause?: unknown) => logger.error(message, detail(cause)),
+  };
+}

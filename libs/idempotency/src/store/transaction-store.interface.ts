@@ -1,0 +1,60 @@
+import type { RecordedResponse } from '../engine/stored-response.js';
+import type { IsolationLevel } from '../options/idempotent-options.interface.js';
+import type { ClaimTarget, ExistingRecord } from './claim.js';
+
+export interface TransactionClaim extends ClaimTarget {
+  /** The fencing token of this attempt: random, and never used again. */
+  readonly owner: string;
+  /** Milliseconds. */
+  readonly ttl: number;
+  readonly isolation: IsolationLevel | undefined;
+  /** Milliseconds that the transaction may stay open. */
+  readonly transactionTimeout: number;
+  /** Milliseconds. */
+  readonly timeLimit: number;
+}
+
+export type TransactionClaimResult =
+  { readonly type: 'claimed'; readonly transaction: ClaimedTransaction } | ExistingRecord;
+
+/** Why a transaction is over although nobody asked for it. */
+export type TransactionLoss = 'connection-lost' | 'timeout';
+
+export type CommitResult =
+  | { readonly type: 'committed' }
+  /** Another attempt recorded its outcome first; this one is rolled back. */
+  | { readonly type: 'lost-race'; readonly record: ExistingRecord | undefined }
+  /** Rolled back. `transient`: a retry may succeed. */
+  | { readonly type: 'not-committed'; readonly transient: boolean; readonly cause: unknown }
+  /** The answer to COMMIT was lost, and the database could not be asked in time. */
+  | { readonly type: 'unknown'; readonly cause: unknown };
+
+/** The transaction of one attempt. Its three ends exclude each other; after one, the others do nothing. */
+export interface ClaimedTransaction {
+  /** What the handler's context shows as `manager`. */
+  readonly manager: unknown;
+
+  /** Runs `work` so that everything it starts joins the transaction. */
+  run<T>(work: () => T): T;
+
+  /** Undoes what the handler did, and keeps the transaction and the claim. */
+  rollbackEffects(): Promise<void>;
+
+  /** Ends the transaction and frees the key. Never rejects: a connection that does not answer is destroyed. */
+  rollback(): Promise<void>;
+
+  /** Records the outcome and commits, in one message. Never rejects. */
+  commit(response: RecordedResponse): Promise<CommitResult>;
+
+  /** Called at most once, when the transaction is over without an end of its own. */
+  onLoss(listener: (loss: TransactionLoss) => void): void;
+}
+
+/** The store of `transaction` mode. */
+export interface TransactionStore {
+  /**
+   * Opens the transaction of an attempt that is the only one with this record, or tells what is there. A
+   * record that another request is just executing is `in-flight`; this never waits for it.
+   */
+  begin(claim: TransactionClaim): Promise<TransactionClaimResult>;
+}

@@ -1,0 +1,125 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { TransactionNotStartedError } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
+import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
+import { makeTransactionsAmbient } from './ambient-manager.js';
+import { refuseHigherIsolation, refuseTransactionControl } from './transaction-control.js';
+import { ambientNode, type TransactionNode } from './transaction-node.js';
+
+/** @returns what makes the manager of a nested transaction's callback */
+export function ambientManager(dataSource: DataSource): (node: TransactionNode) => EntityManager {
+  return (node) => new AmbientQueryRunner(dataSource, node).manager;
+}
+
+/**
+ * A query runner on the request's connection. It has a transaction depth of its own, so that ending what it
+ * did not begin cannot end the request's transaction.
+ */
+export class AmbientQueryRunner extends PostgresQueryRunner {
+  private readonly savepoints: string[] = [];
+  private begunOn: TransactionNode | undefined;
+
+  constructor(
+    dataSource: DataSource,
+    private readonly node: TransactionNode,
+  ) {
+    super(dataSource.driver as PostgresDriver, 'master');
+    // `save()` and `remove()` would otherwise wrap each call in a savepoint, at two round trips each.
+    this.isTransactionActive = true;
+    const manager = dataSource.createEntityManager(this);
+    makeTransactionsAmbient(manager, () => this.target(), ambientManager(dataSource));
+    Object.assign(this, { manager });
+  }
+
+  override connect(): Promise<unknown> {
+    return Promise.resolve({ query: (text: string, values?: unknown[]) => this.send(text, values) });
+  }
+
+  override async query<T = any>(
+    query: string,
+    parameters?: any[],
+    useStructuredResult?: boolean,
+  ): Promise<T> {
+    const { transaction, parent } = this.node;
+    if (transaction.state !== 'committed' || parent || this.target().isOpen) {
+      return super.query(query, parameters, useStructuredResult as true) as Promise<T>;
+    }
+    const own = transaction.ownRunner();
+    try {
+      return (await own.query(query, parameters, useStructuredResult as true)) as T;
+    } finally {
+      await own.release();
+    }
+  }
+
+  override async startTransaction(isolationLevel?: string): Promise<void> {
+    const node = this.target();
+    refuseHigherIsolation(isolationLevel, node.transaction.isolation);
+    await node.execute(this, async () => {
+      const savepoint = node.transaction.nextSavepoint();
+      await node.transaction.send(`SAVEPOINT ${savepoint}`);
+      node.hold(this);
+      this.begunOn = node;
+      this.savepoints.push(savepoint);
+    });
+    this.transactionDepth += 1;
+  }
+
+  override async commitTransaction(): Promise<void> {
+    await this.endSavepoint(
+      (savepoint) => `RELEASE SAVEPOINT ${savepoint}`,
+      () => {
+        throw new TransactionNotStartedError();
+      },
+    );
+  }
+
+  override async rollbackTransaction(): Promise<void> {
+    const undo = (savepoint: string): string =>
+      `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
+    await this.endSavepoint(undo, () => undefined);
+  }
+
+  /** The connection is the request's, and is given back when the request is over. */
+  override async release(): Promise<void> {}
+
+  override stream(): Promise<never> {
+    return Promise.reject(
+      new AmbientTransactionError(
+        'stream() inside an idempotent request would hang at the next query, since all of its calls share one ' +
+          "connection. Read in pages, or use mode 'lease' for this handler.",
+      ),
+    );
+  }
+
+  private async endSavepoint(sql: (savepoint: string) => string, whenNotBegun: () => void): Promise<void> {
+    const node = this.begunOn;
+    const savepoint = this.savepoints.at(-1);
+    if (!node || savepoint === undefined) {
+      return whenNotBegun();
+    }
+    await node.execute(this, () => node.transaction.send(sql(savepoint)));
+    this.transactionDepth -= 1;
+    this.savepoints.pop();
+    if (this.savepoints.length === 0) {
+      this.begunOn = undefined;
+      node.unhold();
+    }
+  }
+
+  private send(text: string, values?: unknown[]): Promise<unknown> {
+    refuseTransactionControl(text);
+    const node = this.target();
+    return node.execute(this, () => node.transaction.send(text, values));
+  }
+
+  /**
+   * A runner that was made outside a `transaction()` callback and is used inside it takes part in it: its
+   * own node is busy until the callback ends, and would never get to a call that the callback waits for.
+   */
+  private target(): TransactionNode {
+    const current = ambientNode.getStore();
+    return current?.isOpen && current.isWithin(this.node) ? current : this.node;
+  }
+}

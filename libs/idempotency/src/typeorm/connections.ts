@@ -1,0 +1,93 @@
+import type { PoolClient, QueryResult } from 'pg';
+import type { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { withTimeLimit } from '../engine/time-limit.js';
+import { isRefusedByServer } from './postgres-errors.js';
+
+/** One pooled connection, held outside of TypeORM's query runners. */
+export interface Connection {
+  readonly client: PoolClient;
+  /** Gives the connection back. Later calls do nothing. */
+  release(): void;
+  /** Closes the connection, since its state is not known. Later calls do nothing. */
+  destroy(cause: unknown): void;
+}
+
+/** Takes connections from the pool of a DataSource, never an ambient one. */
+export class Connections {
+  constructor(readonly dataSource: DataSource) {}
+
+  /** @param timeLimit milliseconds to wait for a free connection */
+  async acquire(timeLimit: number): Promise<Connection> {
+    const driver = this.dataSource.driver as PostgresDriver;
+    const obtained = driver.obtainMasterConnection() as Promise<[PoolClient, (error?: unknown) => void]>;
+    const giveBack = ([, release]: [PoolClient, (error?: unknown) => void]): void => release();
+    const [client, release] = await withTimeLimit(
+      'Getting a database connection',
+      timeLimit,
+      obtained,
+      giveBack,
+    );
+    return new HeldConnection(client, release);
+  }
+
+  /** Runs one statement on a connection of its own. A statement that takes too long costs the connection. */
+  async query(text: string, values: unknown[], timeLimit: number): Promise<QueryResult> {
+    return this.use(timeLimit, ({ client }) => client.query(limited(text, timeLimit, values)));
+  }
+
+  async use<T>(timeLimit: number, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.acquire(timeLimit);
+    try {
+      const result = await work(connection);
+      connection.release();
+      return result;
+    } catch (error) {
+      if (isRefusedByServer(error)) {
+        connection.release();
+      } else {
+        connection.destroy(error);
+      }
+      throw error;
+    }
+  }
+}
+
+/** `query_timeout` is the driver's: the server may go on, so the connection must not be used again. */
+export function limited(
+  text: string,
+  timeLimit: number,
+  values?: unknown[],
+): { text: string; values?: unknown[] } {
+  return { text, values, ...{ query_timeout: timeLimit } };
+}
+
+class HeldConnection implements Connection {
+  private held = true;
+
+  constructor(
+    readonly client: PoolClient,
+    private readonly giveBack: (error?: unknown) => void,
+  ) {
+    // Without a listener, the loss of a connection that is checked out ends the process.
+    client.on('error', this.lost);
+  }
+
+  release(): void {
+    this.end();
+  }
+
+  destroy(cause: unknown): void {
+    this.end(cause ?? new Error('The connection was destroyed.'));
+  }
+
+  private end(error?: unknown): void {
+    if (this.held) {
+      this.held = false;
+      this.client.removeListener('error', this.lost);
+      this.giveBack(error);
+    }
+  }
+
+  private readonly lost = (error: unknown): void => this.destroy(error);
+}

@@ -1,0 +1,64 @@
+import { isExpired, lookUp } from './record-row.js';
+import type { RecordTable } from './record-table.js';
+
+const plus = (parameter: string): string => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
+
+/** The SQL of the lease store, one statement each. */
+export type LeaseStatements = ReturnType<typeof leaseStatements>;
+
+export function leaseStatements(table: RecordTable) {
+  const { name, column: c } = table;
+  const isHeld = `${c.id} = $1 AND ${c.owner} = $2 AND ${c.completedAt} IS NULL`;
+  return {
+    /**
+     * Of concurrent claims one inserts. DO NOTHING, since a DO UPDATE that loses locks the row and writes WAL.
+     * $1 id, $2 owner, $3 scope, $4 operation, $5 key, $6 fingerprint, $7 lockTtl, $8 ttl
+     */
+    insert:
+      `INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
+      `${c.attempt}, ${c.createdAt}, ${c.lockExpiresAt}, ${c.expiresAt}, ${c.purgeAt}) ` +
+      `VALUES ($1, $2, $3, $4, $5, $6, 1, clock_timestamp(), ${plus('$7')}, ${plus('$8')}, ${plus('$8')}) ` +
+      `ON CONFLICT (${c.id}) DO NOTHING`,
+
+    /** Sees what DO NOTHING waited for, which the same statement's snapshot would not show. $1 id */
+    lookUp: lookUp(table, '$1'),
+
+    /**
+     * Begins a record anew whose retention is over. A loser waits for the winner's row lock, finds the
+     * condition false, and updates nothing. $1 id, $2 owner, $3 fingerprint, $4 lockTtl, $5 ttl
+     */
+    restart:
+      `UPDATE ${name} SET ${c.owner} = $2, ${c.fingerprint} = $3, ${c.attempt} = 1, ` +
+      `${c.createdAt} = clock_timestamp(), ${c.lockExpiresAt} = ${plus('$4')}, ${c.completedAt} = NULL, ` +
+      `${c.expiresAt} = ${plus('$5')}, ${c.purgeAt} = ${plus('$5')}, ` +
+      `${c.status} = NULL, ${c.headers} = NULL, ${c.body} = NULL ` +
+      `WHERE ${c.id} = $1 AND ${isExpired(table)} RETURNING ${c.attempt} AS attempt`,
+
+    /**
+     * Takes an abandoned attempt over. The lease is judged again here: it may have been renewed since the
+     * look-up. $1 id, $2 owner, $3 fingerprint, $4 lockTtl, $5 ttl
+     */
+    takeOver:
+      `UPDATE ${name} SET ${c.owner} = $2, ${c.attempt} = ${c.attempt} + 1, ${c.lockExpiresAt} = ${plus('$4')}, ` +
+      `${c.expiresAt} = ${plus('$5')} ` +
+      `WHERE ${c.id} = $1 AND ${c.fingerprint} = $3 AND ${c.completedAt} IS NULL ` +
+      `AND ${c.lockExpiresAt} <= clock_timestamp() RETURNING ${c.attempt} AS attempt`,
+
+    /**
+     * Compares the owner, or a process that was stopped for longer than its lease would overwrite the result of
+     * the one that took over. Touches no indexed column. $1 id, $2 owner, $3 ttl, $4 status, $5 headers, $6 body
+     */
+    complete:
+      `UPDATE ${name} SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${plus('$3')}, ` +
+      `${c.status} = $4, ${c.headers} = $5, ${c.body} = $6 WHERE ${isHeld}`,
+
+    /** Whether a completion whose answer was lost had arrived. $1 id, $2 owner */
+    isCompletedBy: `SELECT 1 FROM ${name} WHERE ${c.id} = $1 AND ${c.owner} = $2 AND ${c.completedAt} IS NOT NULL`,
+
+    /** Never frees what another owner has taken over. $1 id, $2 owner */
+    release: `DELETE FROM ${name} WHERE ${isHeld}`,
+
+    /** Never prolongs the lease of another owner. $1 id, $2 owner, $3 lockTtl */
+    renew: `UPDATE ${name} SET ${c.lockExpiresAt} = ${plus('$3')} WHERE ${isHeld}`,
+  };
+}

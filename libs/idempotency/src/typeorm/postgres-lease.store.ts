@@ -1,0 +1,89 @@
+import type { Repository } from 'typeorm';
+import type { RecordedResponse } from '../engine/stored-response.js';
+import type { ExistingRecord } from '../store/claim.js';
+import type { LeaseClaim, LeaseClaimResult, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import { Connections } from './connections.js';
+import type { IdempotencyRecord } from './idempotency-record.entity.js';
+import { type LeaseStatements, leaseStatements } from './lease-statements.js';
+import { retryTransient } from './postgres-errors.js';
+import { type RecordRow, responseColumns, toExistingRecord } from './record-row.js';
+import { recordTable } from './record-table.js';
+import { dataSourceOf } from './typeorm-versions.js';
+
+/** `lease` mode on Postgres: each operation is one or two statements that commit by themselves. */
+export class PostgresLeaseStore implements LeaseStore {
+  private readonly connections: Connections;
+  private readonly sql: LeaseStatements;
+
+  constructor(repository: Repository<IdempotencyRecord>) {
+    this.connections = new Connections(dataSourceOf(repository.manager));
+    this.sql = leaseStatements(recordTable(repository.metadata));
+  }
+
+  async claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
+    const { id, owner, scope, operation, key, fingerprint, lockTtl, ttl } = claim;
+    const values = [id, owner, scope, operation, key, fingerprint, lockTtl, ttl];
+    for (;;) {
+      if ((await this.count(this.sql.insert, values, claim.timeLimit)) === 1) {
+        return { type: 'claimed', attempt: 1 };
+      }
+      const row = await this.row(id, claim.timeLimit);
+      // The row may have vanished since, or change hands while we try to take it: then look again.
+      const result = row && (await this.claimExisting(row, claim));
+      if (result) {
+        return result;
+      }
+    }
+  }
+
+  async complete(hold: LeaseHold, response: RecordedResponse, ttl: number): Promise<boolean> {
+    const values = [hold.id, hold.owner, ttl, ...responseColumns(response)];
+    return (
+      (await this.count(this.sql.complete, values, hold.timeLimit)) === 1 ||
+      (await this.count(this.sql.isCompletedBy, [hold.id, hold.owner], hold.timeLimit)) === 1
+    );
+  }
+
+  async release({ id, owner, timeLimit }: LeaseHold): Promise<void> {
+    await this.count(this.sql.release, [id, owner], timeLimit);
+  }
+
+  async renew({ id, owner, timeLimit }: LeaseHold, lockTtl: number): Promise<boolean> {
+    return (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1;
+  }
+
+  async find(id: Buffer, timeLimit: number): Promise<ExistingRecord | undefined> {
+    return toExistingRecord(await this.row(id, timeLimit));
+  }
+
+  private async claimExisting(row: RecordRow, claim: LeaseClaim): Promise<LeaseClaimResult | undefined> {
+    const { id, owner, fingerprint, lockTtl, ttl } = claim;
+    if (row.owner === owner) {
+      return { type: 'claimed', attempt: row.attempt };
+    }
+    const mayTakeOver = claim.takeOverAbandoned && row.fingerprint.equals(fingerprint);
+    if (row.state !== 'expired' && !(row.state === 'abandoned' && mayTakeOver)) {
+      return toExistingRecord(row);
+    }
+    const statement = row.state === 'expired' ? this.sql.restart : this.sql.takeOver;
+    const values = [id, owner, fingerprint, lockTtl, ttl];
+    const { rows } = await this.query<{ attempt: number }>(statement, values, claim.timeLimit);
+    return rows[0] && { type: 'claimed', attempt: rows[0].attempt };
+  }
+
+  private async row(id: Buffer, timeLimit: number): Promise<RecordRow | undefined> {
+    return (await this.query<RecordRow>(this.sql.lookUp, [id], timeLimit)).rows[0];
+  }
+
+  private async count(sql: string, values: unknown[], timeLimit: number): Promise<number | null> {
+    return (await this.query(sql, values, timeLimit)).rowCount;
+  }
+
+  private query<Row>(
+    sql: string,
+    values: unknown[],
+    timeLimit: number,
+  ): Promise<{ rows: Row[]; rowCount: number | null }> {
+    return retryTransient(() => this.connections.query(sql, values, timeLimit));
+  }
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { QueryResult } from 'pg';
+import type { QueryRunner, Repository } from 'typeorm';
+import type { EngineLogger } from '../engine/engine-logger.js';
+import type {
+  TransactionClaim,
+  TransactionClaimResult,
+  TransactionStore,
+} from '../store/transaction-store.interface.js';
+import { AmbientTransaction } from './ambient/ambient-transaction.js';
+import { makeAmbient } from './ambient/make-ambient.js';
+import { type Connection, Connections, limited } from './connections.js';
+import type { IdempotencyRecord } from './idempotency-record.entity.js';
+import { retryTransient } from './postgres-errors.js';
+import { PostgresTransaction } from './postgres-transaction.js';
+import { type RecordRow, toExistingRecord } from './record-row.js';
+import { recordTable, type RecordTable } from './record-table.js';
+import { begin, BEGIN_RESULTS, type LockResult, removeExpired } from './transaction-statements.js';
+import { TransactionFate } from './transaction-fate.js';
+import { dataSourceOf } from './typeorm-versions.js';
+
+/** A finished transaction releases its locks one by one; this is far longer than that takes. */
+const BETWEEN_LOOKS_AT_LOCKS = 20;
+
+/** `transaction` mode on Postgres: advisory locks tell who is in flight, and the record commits with the effect. */
+export class PostgresTransactionStore implements TransactionStore {
+  private readonly table: RecordTable;
+  private readonly connections: Connections;
+  private readonly ownRunner: () => QueryRunner;
+
+  constructor(
+    repository: Repository<IdempotencyRecord>,
+    private readonly logger: EngineLogger,
+  ) {
+    const dataSource = dataSourceOf(repository.manager);
+    this.table = recordTable(repository.metadata);
+    this.connections = new Connections(dataSource);
+    this.ownRunner = makeAmbient(dataSource);
+  }
+
+  async begin(claim: TransactionClaim): Promise<TransactionClaimResult> {
+    const first = await retryTransient(() => this.tryBegin(claim));
+    if (first !== 'other-in-flight') {
+      return first;
+    }
+    // Either another request has the key, or its transaction ended between our two locks.
+    await sleep(BETWEEN_LOOKS_AT_LOCKS);
+    const second = await retryTransient(() => this.tryBegin(claim));
+    return second === 'other-in-flight'
+      ? { type: 'in-flight', fingerprint: undefined, owner: undefined }
+      : second;
+  }
+
+  private tryBegin(claim: TransactionClaim): Promise<TransactionClaimResult | 'other-in-flight'> {
+    return this.withConnection(claim.timeLimit, async (connection) => {
+      const results = await this.send(connection, begin(this.table, claim), claim.timeLimit);
+      const lock = results[BEGIN_RESULTS.lock]!.rows[0].lock as LockResult;
+      const row = results[BEGIN_RESULTS.record]!.rows[0] as RecordRow | undefined;
+      const record = toExistingRecord(row);
+      if (!record && lock === 'claimed') {
+        if (row) {
+          await this.send(connection, removeExpired(this.table, claim.id), claim.timeLimit);
+        }
+        const isolation = results[BEGIN_RESULTS.settings]!.rows[0].isolation as string;
+        return { type: 'claimed', transaction: this.open(claim, connection, isolation) };
+      }
+      await this.send(connection, 'ROLLBACK', claim.timeLimit);
+      connection.release();
+      // A committed record says more than a lock, which another reader of it may hold.
+      if (record ?? lock === 'same-in-flight') {
+        return record ?? { type: 'in-flight', fingerprint: claim.fingerprint, owner: undefined };
+      }
+      return 'other-in-flight';
+    });
+  }
+
+  private open(claim: TransactionClaim, connection: Connection, isolation: string): PostgresTransaction {
+    const { dataSource } = this.connections;
+    const ambient = new AmbientTransaction(connection.client, dataSource, isolation, this.ownRunner);
+    const fate = new TransactionFate(this.connections, this.table, claim);
+    return new PostgresTransaction(connection, ambient, this.table, claim, fate, this.logger);
+  }
+
+  /** Whatever fails here, a connection in an unknown state is not used again. */
+  private async withConnection<T>(
+    timeLimit: number,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const connection = await this.connections.acquire(timeLimit);
+    try {
+      return await work(connection);
+    } catch (error) {
+      connection.destroy(error);
+      throw error;
+    }
+  }
+
+  /** Several statements in one message give several results. */
+  private async send({ client }: Connection, sql: string, timeLimit: number): Promise<QueryResult[]> {
+    return (await client.query(limited(sql, timeLimit))) as unknown as QueryResult[];
+  }
+}

@@ -1,0 +1,76 @@
+import { IdempotencyRecordUnreadableError } from '../errors/outcome.errors.js';
+import type { HeaderValue, RecordedResponse } from '../engine/stored-response.js';
+import type { ExistingRecord } from '../store/claim.js';
+import type { RecordTable } from './record-table.js';
+
+export type RecordState = 'expired' | 'completed' | 'in-flight' | 'abandoned';
+
+/** A row as `LOOK_UP` gives it. */
+export interface RecordRow {
+  readonly state: RecordState;
+  readonly fingerprint: Buffer;
+  readonly owner: string;
+  readonly attempt: number;
+  readonly status: number | null;
+  readonly headers: string | null;
+  readonly body: Buffer | null;
+}
+
+/** True once the retention is over and nobody holds a live lease: the row counts as absent. */
+export function isExpired({ column: c }: RecordTable): string {
+  return (
+    `(${c.expiresAt} <= clock_timestamp() AND ` +
+    `(${c.completedAt} IS NOT NULL OR ${c.lockExpiresAt} <= clock_timestamp()))`
+  );
+}
+
+/**
+ * The record with its state, judged by `clock_timestamp()`: `now()` stands still from the start of a
+ * transaction on.
+ *
+ * @param id SQL of the record's id
+ */
+export function lookUp(table: RecordTable, id: string): string {
+  const { column: c } = table;
+  return (
+    `SELECT ${c.fingerprint} AS fingerprint, ${c.owner} AS owner, ${c.attempt} AS attempt, ` +
+    `${c.status} AS status, ${c.headers} AS headers, ${c.body} AS body, ` +
+    `CASE WHEN ${isExpired(table)} THEN 'expired' WHEN ${c.completedAt} IS NOT NULL THEN 'completed' ` +
+    `WHEN ${c.lockExpiresAt} > clock_timestamp() THEN 'in-flight' ELSE 'abandoned' END AS state ` +
+    `FROM ${table.name} WHERE ${c.id} = ${id}`
+  );
+}
+
+/** @returns undefined for an expired record, which counts as absent */
+export function toExistingRecord(row: RecordRow | undefined): ExistingRecord | undefined {
+  if (!row || row.state === 'expired') {
+    return undefined;
+  }
+  const { state: type, fingerprint, owner } = row;
+  return type === 'completed'
+    ? { type, fingerprint, owner, response: readResponse(row) }
+    : { type, fingerprint, owner };
+}
+
+/** The columns of a response, in the order status, headers, body. */
+export function responseColumns(response: RecordedResponse): [number | null, string | null, Buffer | null] {
+  return response === 'unavailable'
+    ? [null, null, null]
+    : [response.status, JSON.stringify(response.headers), response.body];
+}
+
+/** @throws IdempotencyRecordUnreadableError rather than let a damaged record be executed again */
+function readResponse({ status, headers, body }: RecordRow): RecordedResponse {
+  if (status === null) {
+    return 'unavailable';
+  }
+  try {
+    const parsed: unknown = JSON.parse(headers!);
+    if (typeof parsed === 'object' && parsed !== null && body) {
+      return { status, headers: parsed as Record<string, HeaderValue>, body };
+    }
+  } catch (cause) {
+    throw new IdempotencyRecordUnreadableError(cause);
+  }
+  throw new IdempotencyRecordUnreadableError();
+}

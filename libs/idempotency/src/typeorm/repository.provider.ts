@@ -1,0 +1,31 @@
+import type { Provider } from '@nestjs/common';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSource, Repository } from 'typeorm';
+import { IdempotencyConfigurationError } from '../errors/idempotency-configuration.error.js';
+import { IDEMPOTENCY_REPOSITORY } from '../idempotency.constants.js';
+import { IdempotencyRecord } from './idempotency-record.entity.js';
+
+/** @param name of the DataSource; the default one without it */
+export function repositoryProvider(name: string | undefined): Provider {
+  // Called for what it does besides: a DataSource with `autoLoadEntities` then knows the entity.
+  TypeOrmModule.forFeature([IdempotencyRecord], name);
+  return {
+    provide: IDEMPOTENCY_REPOSITORY,
+    inject: [getDataSourceToken(name)],
+    useFactory: (dataSource: DataSource): Repository<IdempotencyRecord> => {
+      if (dataSource.options.type !== 'postgres') {
+        throw new IdempotencyConfigurationError(
+          `The DataSource '${name ?? 'default'}' is of type '${dataSource.options.type}'. Idempotency records need ` +
+            `Postgres; name another DataSource with the option \`dataSource\`.`,
+        );
+      }
+      if (!dataSource.hasMetadata(IdempotencyRecord)) {
+        throw new IdempotencyConfigurationError(
+          `The DataSource '${name ?? 'default'}' does not know the entity IdempotencyRecord. Add it to its ` +
+            `\`entities\` (it is exported by '@exactly-once/nestjs'), or set \`autoLoadEntities: true\`.`,
+        );
+      }
+      return dataSource.getRepository(IdempotencyRecord);
+    },
+  };
+}

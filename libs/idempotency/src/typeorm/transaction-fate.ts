@@ -1,0 +1,53 @@
+import type { QueryResult } from 'pg';
+import { BackOff } from '../engine/back-off.js';
+import type { CommitResult, TransactionClaim } from '../store/transaction-store.interface.js';
+import type { Connections } from './connections.js';
+import { limited } from './connections.js';
+import { type RecordRow, toExistingRecord } from './record-row.js';
+import type { RecordTable } from './record-table.js';
+import { LOOK_UP_WHEN_OVER_RESULT, lookUpWhenOver } from './transaction-statements.js';
+
+/** Finds out what became of a transaction whose COMMIT was not answered, or was refused. */
+export class TransactionFate {
+  constructor(
+    private readonly connections: Connections,
+    private readonly table: RecordTable,
+    private readonly claim: TransactionClaim,
+  ) {}
+
+  /**
+   * The lock on the record is taken, waiting, so the old backend is done with it; then the record tells.
+   *
+   * @param cause why it is asked
+   */
+  async ask(cause: unknown, transient: boolean): Promise<CommitResult> {
+    const deadline = performance.now() + this.claim.timeLimit;
+    const backOff = new BackOff(50, 1_000);
+    for (;;) {
+      const remaining = Math.ceil(deadline - performance.now());
+      if (remaining <= 0) {
+        return { type: 'unknown', cause };
+      }
+      try {
+        return this.read(await this.lookUp(remaining), cause, transient);
+      } catch {
+        await backOff.sleep(remaining);
+      }
+    }
+  }
+
+  private async lookUp(timeLimit: number): Promise<RecordRow | undefined> {
+    const results = await this.connections.use(timeLimit, ({ client }) =>
+      client.query(limited(lookUpWhenOver(this.table, this.claim.id), timeLimit)),
+    );
+    return (results as unknown as QueryResult[])[LOOK_UP_WHEN_OVER_RESULT]!.rows[0];
+  }
+
+  private read(row: RecordRow | undefined, cause: unknown, transient: boolean): CommitResult {
+    const record = toExistingRecord(row);
+    if (!record) {
+      return { type: 'not-committed', transient, cause };
+    }
+    return record.owner === this.claim.owner ? { type: 'committed' } : { type: 'lost-race', record };
+  }
+}

@@ -1,0 +1,91 @@
+import pg from 'pg';
+import type { RecordedResponse } from '../engine/stored-response.js';
+import type { TransactionClaim } from '../store/transaction-store.interface.js';
+import { lookUp, responseColumns } from './record-row.js';
+import type { RecordTable } from './record-table.js';
+
+/** The savepoint between the claim and the handler. */
+const EFFECTS = 'exactly_once_effects';
+
+/** Transaction-local, so it is gone when something else has ended the transaction. */
+const MARKER = 'exactly_once.owner';
+
+export type LockResult = 'claimed' | 'same-in-flight' | 'other-in-flight';
+
+/** Names of the results of `begin()`, by position. */
+export const BEGIN_RESULTS = { settings: 1, lock: 2, record: 3 } as const;
+
+/**
+ * Opens the transaction of an attempt, in one message: a lock that a function takes is taken after that
+ * statement's snapshot, so the look-up must be a statement of its own, and a later one.
+ *
+ * The lock on (id, fingerprint) comes first, then the one on the id. Whoever fails at the first meets the
+ * same request in flight; whoever fails at the second, another one.
+ */
+export function begin(table: RecordTable, claim: TransactionClaim): string {
+  const { id, fingerprint, isolation, owner, transactionTimeout } = claim;
+  return [
+    isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN',
+    `SELECT set_config('${MARKER}', ${text(owner)}, true), ` +
+      `set_config('idle_in_transaction_session_timeout', '${transactionTimeout}', true), ` +
+      `current_setting('transaction_isolation') AS isolation`,
+    `SELECT CASE WHEN NOT pg_try_advisory_xact_lock(${lockKey(fingerprint, id)}) THEN 'same-in-flight' ` +
+      `WHEN NOT pg_try_advisory_xact_lock(${lockKey(id)}) THEN 'other-in-flight' ELSE 'claimed' END AS lock`,
+    lookUp(table, bytes(id)),
+    `SAVEPOINT ${EFFECTS}`,
+  ].join('; ');
+}
+
+/** Removes a record whose retention is over, under the locks, and before a savepoint: undoing the effects keeps it removed. */
+export function removeExpired({ name, column: c }: RecordTable, id: Buffer): string {
+  return `DELETE FROM ${name} WHERE ${c.id} = ${bytes(id)}; SAVEPOINT ${EFFECTS}`;
+}
+
+export const ROLLBACK_EFFECTS = `ROLLBACK TO SAVEPOINT ${EFFECTS}`;
+
+/**
+ * Records the outcome and commits, in one message. A plain INSERT: an upsert that touches no row would commit
+ * the effect without its record. When the marker is gone, `owner` is NULL and the INSERT raises.
+ */
+export function recordAndCommit(
+  table: RecordTable,
+  claim: TransactionClaim,
+  response: RecordedResponse,
+): string {
+  const { name, column: c } = table;
+  const [status, headers, body] = responseColumns(response);
+  const expiry = `clock_timestamp() + ${claim.ttl} * interval '1 millisecond'`;
+  return (
+    `INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
+    `${c.attempt}, ${c.createdAt}, ${c.completedAt}, ${c.expiresAt}, ${c.purgeAt}, ` +
+    `${c.status}, ${c.headers}, ${c.body}) VALUES (${bytes(claim.id)}, ` +
+    `nullif(current_setting('${MARKER}', true), '')::uuid, ${text(claim.scope)}, ${text(claim.operation)}, ` +
+    `${text(claim.key)}, ${bytes(claim.fingerprint)}, 1, now(), clock_timestamp(), ${expiry}, ${expiry}, ` +
+    `${status ?? 'NULL'}, ${text(headers)}, ${bytes(body)}); COMMIT`
+  );
+}
+
+/**
+ * Waits until no transaction of this record is open, the one whose fate is asked for among them, then looks.
+ * READ COMMITTED, or the look-up would have the snapshot from before the wait.
+ */
+export function lookUpWhenOver(table: RecordTable, id: Buffer): string {
+  return `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${lockKey(id)}); ${lookUp(table, bytes(id))}; ROLLBACK`;
+}
+
+/** Position of the look-up in the results of `lookUpWhenOver()`. */
+export const LOOK_UP_WHEN_OVER_RESULT = 2;
+
+/** 64 bits of a hash: the application's own advisory locks are small numbers as a rule. */
+function lockKey(hash: Buffer, mixedWith?: Buffer): string {
+  const key = hash.readBigInt64BE(0) ^ (mixedWith?.readBigInt64BE(8) ?? 0n);
+  return `'${key}'::bigint`;
+}
+
+function text(value: string | null): string {
+  return value === null ? 'NULL' : pg.escapeLiteral(value);
+}
+
+function bytes(value: Buffer | null): string {
+  return value === null ? 'NULL' : `decode('${value.toString('hex')}', 'hex')`;
+}
