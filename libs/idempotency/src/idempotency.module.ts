@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Inject, Logger, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Repository } from 'typeorm';
+import type { EngineLogger } from './engine/engine-logger.js';
 import { IdempotencyEngine } from './engine/idempotency-engine.js';
 import { IdempotentHandlers } from './http/idempotent-handlers.js';
 import { ProblemDetails } from './http/problem-details.js';
@@ -46,7 +47,12 @@ const SHUTDOWN_PATIENCE = 10_000;
         return new IdempotencyEngine(transactions, new PostgresLeaseStore(repository), logger);
       },
     },
-    ...[IdempotentHandlers, RequestKeys, ProblemDetails, PurgeService, StartUpCheck, IdempotencyService],
+    IdempotentHandlers,
+    RequestKeys,
+    ProblemDetails,
+    PurgeService,
+    StartUpCheck,
+    IdempotencyService,
   ],
   exports: [IdempotencyEngine, IdempotentHandlers, RequestKeys, ProblemDetails, IdempotencyService],
 })
@@ -61,12 +67,10 @@ export class IdempotencyModule extends ConfigurableModuleClass implements Before
   }
 }
 
-function engineLogger() {
+function engineLogger(): EngineLogger {
   const logger = new Logger('Idempotency');
-  const detail = (cause: unknown): unknown => (cause instanceof Error ? cause.stack : cause);
   return {
-    warn: (message: string, cause?: unknown) =>
-      logger.warn(cause === undefined ? message : `${message} ${String(cause)}`),
-    error: (message: string, cause?: unknown) => logger.error(message, detail(cause)),
+    warn: (message, cause) => logger.warn(cause === undefined ? message : `${message} ${String(cause)}`),
+    error: (message, cause) => logger.error(message, cause instanceof Error ? cause.stack : cause),
   };
 }

@@ -42,7 +42,11 @@ export abstract class Attempt {
   get context(): IdempotentContext {
     const { key, scope, operation } = this.target;
     this.handlerContext ??= {
-      ...{ key, scope, operation, attempt: this.attemptNumber, mode: this.options.mode },
+      key,
+      scope,
+      operation,
+      attempt: this.attemptNumber,
+      mode: this.options.mode,
       manager: this.manager,
       release: () => {
         this.released = true;

@@ -171,8 +171,11 @@ export class ResponseRecorder {
     const isOver = (): boolean => this.state !== 'open';
     this.shadow.read({
       headersSent: () => this.held.hasHead,
-      ...{ writableEnded: isOver, writableFinished: () => this.state === 'ended', finished: isOver },
-      ...{ destroyed: () => this.isBroken, _closed: () => this.isBroken },
+      writableEnded: isOver,
+      writableFinished: () => this.state === 'ended',
+      finished: isOver,
+      destroyed: () => this.isBroken,
+      _closed: () => this.isBroken,
     });
   }
 

@@ -22,10 +22,16 @@ const DEFAULTS = {
   storeIf: () => true,
 } as const satisfies IdempotentOptions;
 
-const OPTION_NAMES: ReadonlySet<string> = new Set([
-  ...Object.keys(DEFAULTS),
-  ...['scope', 'keyFrom', 'fingerprint', 'replayHeaders', 'isolation', 'operation'],
-] satisfies (keyof IdempotentOptions)[] | string[]);
+const WITHOUT_DEFAULT = [
+  'scope',
+  'keyFrom',
+  'fingerprint',
+  'replayHeaders',
+  'isolation',
+  'operation',
+] as const satisfies (keyof IdempotentOptions)[];
+
+const OPTION_NAMES: ReadonlySet<string> = new Set([...Object.keys(DEFAULTS), ...WITHOUT_DEFAULT]);
 
 const ISOLATION_LEVELS = ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
@@ -76,7 +82,7 @@ function mergeLayers(layers: (IdempotentOptions | undefined)[]): MergedOptions {
   for (const [name, value] of layers.flatMap((layer) => Object.entries(layer ?? {}))) {
     if (!OPTION_NAMES.has(name)) {
       throw new IdempotencyConfigurationError(
-        `The option \`${name}\` does not exist here. The options of a handler are: ${[...OPTION_NAMES].sort().join(', ')}.`,
+        `The option \`${name}\` does not exist here. The options of a handler are: ${[...OPTION_NAMES].toSorted().join(', ')}.`,
       );
     }
     if (value !== undefined) {

@@ -1,4 +1,4 @@
-import type { PoolClient, QueryResult } from 'pg';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { withTimeLimit } from '../engine/time-limit.js';
@@ -20,15 +20,9 @@ export class Connections {
   /** @param timeLimit milliseconds to wait for a free connection */
   async acquire(timeLimit: number): Promise<Connection> {
     const driver = this.dataSource.driver as PostgresDriver;
-    const obtained = driver.obtainMasterConnection() as Promise<[PoolClient, (error?: unknown) => void]>;
-    const giveBack = ([, release]: [PoolClient, (error?: unknown) => void]): void => release();
-    const [client, release] = await withTimeLimit(
-      'Getting a database connection',
-      timeLimit,
-      obtained,
-      giveBack,
-    );
-    return new HeldConnection(client, release);
+    const obtaining = driver.obtainMasterConnection() as Promise<Obtained>;
+    const obtained = await withTimeLimit('Getting a database connection', timeLimit, obtaining, giveBack);
+    return new HeldConnection(...obtained);
   }
 
   /** Runs one statement on a connection of its own. A statement that takes too long costs the connection. */
@@ -58,8 +52,15 @@ export function limited(
   text: string,
   timeLimit: number,
   values?: unknown[],
-): { text: string; values?: unknown[] } {
-  return { text, values, ...{ query_timeout: timeLimit } };
+): QueryConfig & { query_timeout: number } {
+  return { text, values, query_timeout: timeLimit };
+}
+
+/** As TypeORM's driver gives a connection: with the function that returns it to the pool. */
+type Obtained = [client: PoolClient, release: (error?: unknown) => void];
+
+function giveBack([, release]: Obtained): void {
+  release();
 }
 
 class HeldConnection implements Connection {
@@ -67,7 +68,7 @@ class HeldConnection implements Connection {
 
   constructor(
     readonly client: PoolClient,
-    private readonly giveBack: (error?: unknown) => void,
+    private readonly returnToPool: (error?: unknown) => void,
   ) {
     // Without a listener, the loss of a connection that is checked out ends the process.
     client.on('error', this.lost);
@@ -85,7 +86,7 @@ class HeldConnection implements Connection {
     if (this.held) {
       this.held = false;
       this.client.removeListener('error', this.lost);
-      this.giveBack(error);
+      this.returnToPool(error);
     }
   }
 

@@ -4,7 +4,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
 import { makeTransactionsAmbient } from './ambient-manager.js';
-import { refuseHigherIsolation, refuseTransactionControl } from './transaction-control.js';
+import { refuseHigherIsolation, refuseTransactionControl, undoSavepoint } from './transaction-control.js';
 import { ambientNode, type TransactionNode } from './transaction-node.js';
 
 /** @returns what makes the manager of a nested transaction's callback */
@@ -76,9 +76,7 @@ export class AmbientQueryRunner extends PostgresQueryRunner {
   }
 
   override async rollbackTransaction(): Promise<void> {
-    const undo = (savepoint: string): string =>
-      `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
-    await this.endSavepoint(undo, () => undefined);
+    await this.endSavepoint(undoSavepoint, () => undefined);
   }
 
   /** The connection is the request's, and is given back when the request is over. */

@@ -29,11 +29,19 @@ const LEVELS: readonly IsolationLevel[] = [
 
 /** @throws AmbientTransactionError when code inside asks for more isolation than the request's transaction has */
 export function refuseHigherIsolation(asked: string | undefined, outer: string): void {
-  const rank = (level: string): number => LEVELS.indexOf(level.toUpperCase() as IsolationLevel);
   if (asked !== undefined && rank(asked) > rank(outer)) {
     throw new AmbientTransactionError(
       `A transaction inside an idempotent request asked for ${asked}, and the request's transaction is ` +
         `${outer.toUpperCase()}. Set the option \`isolation: '${asked}'\` on @Idempotent().`,
     );
   }
+}
+
+function rank(level: string): number {
+  return LEVELS.indexOf(level.toUpperCase() as IsolationLevel);
+}
+
+/** Takes back what was done since the savepoint, and forgets the savepoint. */
+export function undoSavepoint(name: string): string {
+  return `ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`;
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
 import type { AmbientTransaction } from './ambient-transaction.js';
+import { undoSavepoint } from './transaction-control.js';
 
 /** The node that the running code belongs to: the request's own, or the one of a `transaction()` callback. */
 export const ambientNode = new AsyncLocalStorage<TransactionNode>();
@@ -109,9 +110,7 @@ export class TransactionNode {
     await child.close().catch(() => undefined);
     if (this.transaction.state !== 'ended') {
       // When this fails, so does COMMIT: the caller's error is the one to report.
-      await this.transaction
-        .send(`ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`)
-        .catch(() => undefined);
+      await this.transaction.send(undoSavepoint(savepoint)).catch(() => undefined);
     }
   }
 
