@@ -28,5 +28,6 @@ export function wrapMethod(method: Method, subject: unknown): Method {
 
 /** Nest would cancel an Observable when the client disconnects, and the intent with it. */
 async function settle(result: unknown): Promise<unknown> {
-  return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
+  const value = await result;
+  return isObservable(value) ? lastValueFrom(value, { defaultValue: undefined }) : value;
 }

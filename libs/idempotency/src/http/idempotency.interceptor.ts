@@ -51,7 +51,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
       case 'replay':
         return this.replay(context, handler, admission.response);
       case 'execute': {
-        const exchange = new IdempotentExchange(admission.attempt, this.problems, this.logger);
+        const takesResponseOver = handlesResponse(context.getClass(), context.getHandler().name);
+        const { attempt } = admission;
+        const exchange = new IdempotentExchange(attempt, takesResponseOver, this.problems, this.logger);
         exchange.record((listener) => this.recorder(context, handler, listener));
         return exchange.run(handler.registration, next);
       }

@@ -35,8 +35,10 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
   private isLost = false;
   private answered = false;
 
+  /** @param takesResponseOver whether the handler answers by itself, through `@Res()` */
   constructor(
     private readonly attempt: Attempt,
+    private readonly takesResponseOver: boolean,
     private readonly problems: ProblemDetails,
     private readonly logger: LoggerService,
   ) {
@@ -80,9 +82,7 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
   }
 
   over(): void {
-    const scope = attemptScope.getStore();
-    const byHandler = scope?.attempt === this.attempt && scope.inMethod;
-    this.byOutsider ||= this.attempt.isMethodRunning && !byHandler;
+    this.byOutsider ||= this.attempt.isMethodRunning && !this.isAnsweredByHandler;
     this.settleWhenBothAreOver();
   }
 
@@ -103,6 +103,15 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
       this.answered = true;
       this.send({ type: 'refuse', error });
     }
+  }
+
+  /**
+   * A handler with `@Res()` may answer from anywhere, such as a listener that was there before the request; any
+   * other one is known by its async context.
+   */
+  private get isAnsweredByHandler(): boolean {
+    const scope = attemptScope.getStore();
+    return this.takesResponseOver || (scope?.attempt === this.attempt && scope.inMethod);
   }
 
   private complete(subscriber: Subscriber<unknown>): void {
