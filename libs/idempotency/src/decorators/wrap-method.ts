@@ -1,5 +1,6 @@
 import { isObservable, lastValueFrom } from 'rxjs';
 import { attemptScope } from '../engine/attempt-scope.js';
+import { keepContext } from './keep-context.js';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -29,5 +30,5 @@ export function wrapMethod(method: Method, subject: unknown): Method {
 /** Nest would cancel an Observable when the client disconnects, and the intent with it. */
 async function settle(result: unknown): Promise<unknown> {
   const value = await result;
-  return isObservable(value) ? lastValueFrom(value, { defaultValue: undefined }) : value;
+  return keepContext(isObservable(value) ? await lastValueFrom(value, { defaultValue: undefined }) : value);
 }

@@ -1,16 +1,10 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { TransactionNotStartedError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
-import { makeTransactionsAmbient } from './ambient-manager.js';
 import { refuseHigherIsolation, refuseTransactionControl, undoSavepoint } from './transaction-control.js';
 import { ambientNode, type TransactionNode } from './transaction-node.js';
-
-/** @returns what makes the manager of a nested transaction's callback */
-export function ambientManager(dataSource: DataSource): (node: TransactionNode) => EntityManager {
-  return (node) => new AmbientQueryRunner(dataSource, node).manager;
-}
 
 /**
  * A query runner on the request's connection. It has a transaction depth of its own, so that ending what it
@@ -27,9 +21,16 @@ export class AmbientQueryRunner extends PostgresQueryRunner {
     super(dataSource.driver as PostgresDriver, 'master');
     // `save()` and `remove()` would otherwise wrap each call in a savepoint, at two round trips each.
     this.isTransactionActive = true;
-    const manager = dataSource.createEntityManager(this);
-    makeTransactionsAmbient(manager, () => this.target(), ambientManager(dataSource));
-    Object.assign(this, { manager });
+    Object.assign(this, { manager: dataSource.createEntityManager(this) });
+  }
+
+  /**
+   * A runner that was made outside a `transaction()` callback and is used inside it takes part in it: its
+   * own node is busy until the callback ends, and would never get to a call that the callback waits for.
+   */
+  target(): TransactionNode {
+    const current = ambientNode.getStore();
+    return current?.isOpen && current.isWithin(this.node) ? current : this.node;
   }
 
   override connect(): Promise<unknown> {
@@ -110,14 +111,5 @@ export class AmbientQueryRunner extends PostgresQueryRunner {
     refuseTransactionControl(text);
     const node = this.target();
     return node.execute(this, () => node.transaction.send(text, values));
-  }
-
-  /**
-   * A runner that was made outside a `transaction()` callback and is used inside it takes part in it: its
-   * own node is busy until the callback ends, and would never get to a call that the callback waits for.
-   */
-  private target(): TransactionNode {
-    const current = ambientNode.getStore();
-    return current?.isOpen && current.isWithin(this.node) ? current : this.node;
   }
 }

@@ -1,7 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { makeTransactionsAmbient } from './ambient-manager.js';
-import { ambientManager, AmbientQueryRunner } from './ambient-query-runner.js';
-import { ambientNode, type TransactionNode } from './transaction-node.js';
+import { AmbientQueryRunner } from './ambient-query-runner.js';
+import { currentNode } from './current-node.js';
 
 type CreateQueryRunner = DataSource['createQueryRunner'];
 
@@ -10,7 +10,7 @@ const originals = new WeakMap<DataSource, CreateQueryRunner>();
 /**
  * Makes the transaction of an idempotent request ambient on this DataSource. Every path in TypeORM that has
  * no query runner of its own asks `createQueryRunner()`, so this one method covers repositories, query
- * builders, `query()`, `transaction()` and runners that users make by themselves.
+ * builders, `query()` and runners that users make by themselves.
  *
  * @returns the original method, for connections that are not part of a request's transaction
  */
@@ -19,28 +19,15 @@ export function makeAmbient(dataSource: DataSource): () => QueryRunner {
   if (!original) {
     original = dataSource.createQueryRunner.bind(dataSource);
     originals.set(dataSource, original);
-    install(dataSource, original);
+    dataSource.createQueryRunner = ambientRunners(dataSource, original);
+    makeTransactionsAmbient();
   }
   return original;
 }
 
-function install(dataSource: DataSource, original: CreateQueryRunner): void {
-  const nodeHere = (): TransactionNode | undefined => currentNode(dataSource);
-  makeTransactionsAmbient(dataSource.manager, nodeHere, ambientManager(dataSource));
-  dataSource.createQueryRunner = (mode): QueryRunner => {
-    const node = nodeHere();
+function ambientRunners(dataSource: DataSource, original: CreateQueryRunner): CreateQueryRunner {
+  return (mode) => {
+    const node = currentNode(dataSource);
     return node ? new AmbientQueryRunner(dataSource, node) : original(mode);
   };
-}
-
-/** The innermost node whose callback is not over; none when the transaction is committed, or is another DataSource's. */
-function currentNode(dataSource: DataSource): TransactionNode | undefined {
-  let node = ambientNode.getStore();
-  if (!node || node.transaction.dataSource !== dataSource) {
-    return undefined;
-  }
-  while (!node.isOpen && node.parent) {
-    node = node.parent;
-  }
-  return node.transaction.state === 'committed' && !node.isOpen ? undefined : node;
 }

@@ -1,0 +1,53 @@
+import { Idempotent } from '@exactly-once/nestjs';
+import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
+import {
+  ApiBearerAuth,
+  ApiCreatedResponse,
+  ApiNotFoundResponse,
+  ApiOkResponse,
+  ApiTags,
+} from '@nestjs/swagger';
+import { CurrentUser } from '../auth/current-user.decorator.js';
+import type { User } from '../auth/user.js';
+import { ApiIdempotent } from '../docs/api-idempotent.decorator.js';
+import type { Reply } from '../http/reply.js';
+import { CreateOrderDto } from './dto/create-order.dto.js';
+import { OrderResponse } from './dto/order.response.js';
+import { OrderIdPipe } from './order-id.pipe.js';
+import { OrdersService } from './orders.service.js';
+
+@ApiTags('orders')
+@ApiBearerAuth()
+@Controller('orders')
+export class OrdersController {
+  constructor(private readonly orders: OrdersService) {}
+
+  /** The order, its stock and its idempotency record are committed in one transaction. */
+  @Post()
+  @Idempotent()
+  @ApiIdempotent()
+  @ApiCreatedResponse({ type: OrderResponse, headers: { Location: { schema: { type: 'string' } } } })
+  async create(
+    @CurrentUser() user: User,
+    @Body() body: CreateOrderDto,
+    @Res({ passthrough: true }) reply: Reply,
+  ): Promise<OrderResponse> {
+    const order = await this.orders.place(user.id, body);
+    reply.header('Location', `/v1/orders/${order.id}`);
+    return OrderResponse.from(order);
+  }
+
+  @Get()
+  @ApiOkResponse({ type: [OrderResponse], description: 'The newest 50' })
+  async list(@CurrentUser() user: User): Promise<OrderResponse[]> {
+    const orders = await this.orders.list(user.id);
+    return orders.map((order) => OrderResponse.from(order));
+  }
+
+  @Get(':id')
+  @ApiOkResponse({ type: OrderResponse })
+  @ApiNotFoundResponse({ description: 'No order of yours has this id' })
+  async findOne(@CurrentUser() user: User, @Param('id', OrderIdPipe) id: string): Promise<OrderResponse> {
+    return OrderResponse.from(await this.orders.findOne(user.id, id));
+  }
+}

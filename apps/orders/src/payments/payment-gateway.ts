@@ -1,0 +1,31 @@
+/** Money is in the currency's minor unit. */
+interface PaymentRequest {
+  orderId: string;
+  amount: number;
+  currency: string;
+}
+
+export interface ChargeRequest extends PaymentRequest {
+  /** The gateway charges once for each value, however often it is asked. */
+  idempotencyKey: string;
+}
+
+export interface RefundRequest extends PaymentRequest {
+  chargeId: string;
+}
+
+/** What the application needs from whoever moves the money. It is the injection token, too. */
+export abstract class PaymentGateway {
+  /**
+   * @returns the id of the charge
+   * @throws PaymentDeclinedError when no money was moved, and no retry would change that
+   */
+  abstract charge(request: ChargeRequest): Promise<string>;
+
+  /** @returns the id of the refund */
+  abstract refund(request: RefundRequest): Promise<string>;
+}
+
+export class PaymentDeclinedError extends Error {
+  override readonly name = 'PaymentDeclinedError';
+}

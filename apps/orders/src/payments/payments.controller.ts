@@ -1,0 +1,48 @@
+import { IdempotencyKey, Idempotent } from '@exactly-once/nestjs';
+import { Controller, Param, Post } from '@nestjs/common';
+import {
+  ApiBearerAuth,
+  ApiCreatedResponse,
+  ApiNotFoundResponse,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
+import { CurrentUser } from '../auth/current-user.decorator.js';
+import type { User } from '../auth/user.js';
+import { ApiIdempotent } from '../docs/api-idempotent.decorator.js';
+import { OrderIdPipe } from '../orders/order-id.pipe.js';
+import { PaymentResponse } from './payment.response.js';
+import { PaymentsService } from './payments.service.js';
+
+/** The effect is at the payment gateway, where no transaction of ours reaches: `lease` mode. */
+@ApiTags('payments')
+@ApiBearerAuth()
+@Controller('orders/:id')
+export class PaymentsController {
+  constructor(private readonly payments: PaymentsService) {}
+
+  /** After a crash, a retry is refused, since the money may have moved: `onAbandoned` is 'fail' by default. */
+  @Post('pay')
+  @Idempotent({ mode: 'lease' })
+  @ApiIdempotent()
+  @ApiCreatedResponse({ type: PaymentResponse })
+  @ApiResponse({ status: 402, description: 'The payment was declined' })
+  @ApiNotFoundResponse({ description: 'No order of yours has this id' })
+  async pay(
+    @CurrentUser() user: User,
+    @Param('id', OrderIdPipe) id: string,
+    @IdempotencyKey() key: string,
+  ): Promise<PaymentResponse> {
+    return PaymentResponse.from(await this.payments.pay(user.id, id, key));
+  }
+
+  /** The same, written out: the gateway takes no key for refunds, so a person must look. */
+  @Post('refund')
+  @Idempotent({ mode: 'lease', onAbandoned: 'fail' })
+  @ApiIdempotent()
+  @ApiCreatedResponse({ type: PaymentResponse })
+  @ApiNotFoundResponse({ description: 'No order of yours has this id' })
+  async refund(@CurrentUser() user: User, @Param('id', OrderIdPipe) id: string): Promise<PaymentResponse> {
+    return PaymentResponse.from(await this.payments.refund(user.id, id));
+  }
+}
