@@ -5,6 +5,7 @@
 export const METHOD_METADATA = 'method';
 export const PATH_METADATA = 'path';
 export const SSE_METADATA = '__sse__';
+export const RENDER_METADATA = '__renderTemplate__';
 export const ROUTE_ARGS_METADATA = '__routeArguments__';
 export const RESPONSE_PASSTHROUGH_METADATA = '__responsePassthrough__';
 

@@ -42,9 +42,18 @@ export function fingerprintOf(input: FingerprintInput): Buffer {
 
 /** Names in order; the values of one name keep theirs, which may carry meaning. */
 function sortQuery(query: string): string {
-  const parameters = new URLSearchParams(query);
-  parameters.sort();
-  return parameters.toString();
+  const pairs = query.split('&').map((pair) => pair.split(/=(.*)/s, 2).map(sameEncoding));
+  pairs.sort(([a = ''], [b = '']) => (a === b ? 0 : a < b ? -1 : 1));
+  return pairs.map((pair) => pair.join('=')).join('&');
+}
+
+/** One way to write each text; bytes that are not UTF-8 stay as sent, or decoding would make one of them all. */
+function sameEncoding(text: string): string {
+  try {
+    return encodeURIComponent(decodeURIComponent(text.replaceAll('+', ' ')));
+  } catch {
+    return text;
+  }
 }
 
 /** The first element names the kind, so that the text `{}` and an empty object differ. */

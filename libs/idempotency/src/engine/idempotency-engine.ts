@@ -102,7 +102,14 @@ export class IdempotencyEngine {
     if (result.type !== 'claimed') {
       return result;
     }
-    const attempt = new TransactionAttempt(target, options, this.logger, result.transaction, this.forget);
+    const attempt = new TransactionAttempt(
+      claim,
+      options,
+      this.logger,
+      this.transactions,
+      result.transaction,
+      this.forget,
+    );
     return { type: 'claimed', attempt };
   }
 

@@ -20,7 +20,7 @@ export type Outcome = 'store' | 'store-unavailable' | 'release';
 const NOT_FINAL: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
 
 /** Whether a handler that threw this gave a final answer, to be kept without its effects (`transaction`). */
-export function isFinalRefusal(error: unknown): boolean {
+function isFinalRefusal(error: unknown): boolean {
   const status = errorStatus(error);
   return status < 500 && !NOT_FINAL.has(status) && !declaredNothingDone(error);
 }

@@ -1,24 +1,32 @@
 import { IdempotencyNotCommittedError, IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
-import type { ClaimTarget } from '../store/claim.js';
-import type { ClaimedTransaction, TransactionLoss } from '../store/transaction-store.interface.js';
+import type {
+  ClaimedTransaction,
+  CommitResult,
+  TransactionClaim,
+  TransactionLoss,
+  TransactionStore,
+} from '../store/transaction-store.interface.js';
 import { Attempt, type EndedResponse } from './attempt.js';
 import type { EngineLogger } from './engine-logger.js';
-import { isFinalRefusal, type Outcome } from './outcome-policy.js';
+import type { Outcome } from './outcome-policy.js';
+import type { RecordedResponse } from './stored-response.js';
 import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
 
 /** An attempt whose claim, effects and record are one transaction. */
 export class TransactionAttempt extends Attempt {
   private loss: TransactionLoss | undefined;
+  private isUndone = false;
 
   constructor(
-    target: ClaimTarget,
+    private readonly claim: TransactionClaim,
     options: AttemptOptions,
     logger: EngineLogger,
+    private readonly store: TransactionStore,
     private readonly transaction: ClaimedTransaction,
     onOver: (attempt: Attempt) => void,
   ) {
-    super(target, options, logger, 1, onOver);
+    super(claim, options, logger, 1, onOver);
     transaction.onLoss((loss) => this.transactionLost(loss));
   }
 
@@ -30,17 +38,13 @@ export class TransactionAttempt extends Attempt {
     return this.transaction.run(work);
   }
 
-  /** The effects go before anything outside the handler can see the error; a final answer keeps the claim. */
-  protected override async methodThrew(error: unknown): Promise<void> {
-    if (!isFinalRefusal(error)) {
-      return this.transaction.rollback();
-    }
-    try {
-      await this.transaction.rollbackEffects();
-    } catch {
-      await this.transaction.rollback();
-      this.loss ??= 'connection-lost';
-    }
+  /**
+   * The effects go before anything outside the handler can see the error, and the connection with them: a filter
+   * that writes to the database would otherwise need a second one, and a full pool would stand still.
+   */
+  protected override async methodThrew(): Promise<void> {
+    this.isUndone = true;
+    await this.transaction.rollback();
   }
 
   protected override async conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
@@ -48,20 +52,44 @@ export class TransactionAttempt extends Attempt {
       await this.transaction.rollback();
       return SEND;
     }
+    const recorded = this.recorded(outcome, response);
+    if (this.isUndone) {
+      return this.recordRefusal(recorded);
+    }
     if (this.loss) {
       return refuse(this.notCommitted());
     }
-    const result = await this.transaction.commit(this.recorded(outcome, response));
+    return this.conclusionOf(await this.transaction.commit(recorded));
+  }
+
+  protected override async settleLate(): Promise<void> {
+    // The transaction ended before the client was answered.
+  }
+
+  /**
+   * A final answer without effects gets a transaction of its own. The key was free in between, so another request
+   * may have it now, and then its answer counts: nothing of this one remains.
+   */
+  private async recordRefusal(recorded: RecordedResponse): Promise<Verdict> {
+    try {
+      const result = await this.store.begin(this.claim);
+      return result.type === 'claimed'
+        ? this.conclusionOf(await result.transaction.commit(recorded))
+        : answerFrom(result, this.claim.fingerprint, this.options.retryAfter);
+    } catch (cause) {
+      return this.conclusionOf({ type: 'not-committed', transient: true, cause });
+    }
+  }
+
+  private conclusionOf(result: CommitResult): Verdict {
     switch (result.type) {
       case 'committed':
         return SEND;
       case 'lost-race':
-        return result.record
-          ? answerFrom(result.record, this.target.fingerprint, this.options.retryAfter)
-          : refuse(this.notCommitted());
+        return answerFrom(result.record, this.claim.fingerprint, this.options.retryAfter);
       case 'not-committed':
         this.logger.error(
-          `The transaction of ${this.target.operation} was rolled back at its end, and its client got an error.`,
+          `The transaction of ${this.claim.operation} was rolled back at its end, and its client got an error.`,
           result.cause,
         );
         return refuse(
@@ -75,15 +103,11 @@ export class TransactionAttempt extends Attempt {
     }
   }
 
-  protected override async settleLate(): Promise<void> {
-    // The transaction ended before the client was answered.
-  }
-
   private transactionLost(loss: TransactionLoss): void {
     this.loss = loss;
     if (loss === 'timeout') {
       this.logger.error(
-        `The transaction of ${this.target.operation} was open for longer than \`transactionTimeout\` ` +
+        `The transaction of ${this.claim.operation} was open for longer than \`transactionTimeout\` ` +
           `(${this.options.transactionTimeout} ms) and was rolled back. Use mode 'lease' for a handler that takes so long.`,
       );
       this.lose(this.notCommitted());

@@ -9,7 +9,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, of } from 'rxjs';
 import { IdempotencyEngine } from '../engine/idempotency-engine.js';
 import type { StoredResponse } from '../engine/stored-response.js';
-import { handlesResponse } from '../nest-metadata.js';
+import { handlesResponse, RENDER_METADATA } from '../nest-metadata.js';
 import { IdempotentExchange } from './idempotent-exchange.js';
 import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
 import { ProblemDetails } from './problem-details.js';
@@ -68,8 +68,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
   ): Observable<undefined> {
     const listener = { over: () => recorder.flushInstead(replayOf(stored)), tooLarge: () => undefined };
     const recorder = this.recorder(context, handler, listener);
+    const response: object = context.switchToHttp().getResponse();
+    const reply = (): unknown => this.adapterHost.httpAdapter.reply(response, undefined, stored.status);
     if (handlesResponse(context.getClass(), context.getHandler().name)) {
-      void this.adapterHost.httpAdapter.reply(context.switchToHttp().getResponse(), undefined, stored.status);
+      void reply();
+    } else if (Reflect.hasMetadata(RENDER_METADATA, context.getHandler())) {
+      // Express calls it `render`, Fastify `view`: a template would fail without its model.
+      Object.assign(response, { render: reply, view: reply });
     }
     return of(undefined);
   }

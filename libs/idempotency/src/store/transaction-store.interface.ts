@@ -23,22 +23,19 @@ export type TransactionLoss = 'connection-lost' | 'timeout';
 export type CommitResult =
   | { readonly type: 'committed' }
   /** Another attempt recorded its outcome first; this one is rolled back. */
-  | { readonly type: 'lost-race'; readonly record: ExistingRecord | undefined }
+  | { readonly type: 'lost-race'; readonly record: ExistingRecord }
   /** Rolled back. `transient`: a retry may succeed. */
   | { readonly type: 'not-committed'; readonly transient: boolean; readonly cause: unknown }
   /** The answer to COMMIT was lost, and the database could not be asked in time. */
   | { readonly type: 'unknown'; readonly cause: unknown };
 
-/** The transaction of one attempt. Its three ends exclude each other; after one, the others do nothing. */
+/** The transaction of one attempt. Its ends exclude each other; after one, the others do nothing. */
 export interface ClaimedTransaction {
   /** What the handler's context shows as `manager`. */
   readonly manager: unknown;
 
   /** Runs `work` so that everything it starts joins the transaction. */
   run<T>(work: () => T): T;
-
-  /** Undoes what the handler did, and keeps the transaction and the claim. */
-  rollbackEffects(): Promise<void>;
 
   /** Ends the transaction and frees the key. Never rejects: a connection that does not answer is destroyed. */
   rollback(): Promise<void>;

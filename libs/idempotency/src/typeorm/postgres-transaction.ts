@@ -22,7 +22,7 @@ import {
 } from './postgres-errors.js';
 import type { RecordTable } from './record-table.js';
 import type { TransactionFate } from './transaction-fate.js';
-import { recordAndCommit, ROLLBACK_EFFECTS } from './transaction-statements.js';
+import { recordAndCommit } from './transaction-statements.js';
 
 /** How long a rollback waits for a statement that is under way before it closes the connection. */
 const PATIENCE_OF_ROLLBACK = 250;
@@ -62,11 +62,6 @@ export class PostgresTransaction implements ClaimedTransaction {
 
   onLoss(listener: (loss: TransactionLoss) => void): void {
     this.lossListener = listener;
-  }
-
-  async rollbackEffects(): Promise<void> {
-    await this.node.drain();
-    await this.ambient.send(ROLLBACK_EFFECTS);
   }
 
   async rollback(): Promise<void> {

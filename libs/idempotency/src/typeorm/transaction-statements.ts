@@ -4,9 +4,6 @@ import type { TransactionClaim } from '../store/transaction-store.interface.js';
 import { lookUp, responseColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
-/** The savepoint between the claim and the handler. */
-const EFFECTS = 'exactly_once_effects';
-
 /** Transaction-local, so it is gone when something else has ended the transaction. */
 const MARKER = 'exactly_once.owner';
 
@@ -32,16 +29,13 @@ export function begin(table: RecordTable, claim: TransactionClaim): string {
     `SELECT CASE WHEN NOT pg_try_advisory_xact_lock(${lockKey(fingerprint, id)}) THEN 'same-in-flight' ` +
       `WHEN NOT pg_try_advisory_xact_lock(${lockKey(id)}) THEN 'other-in-flight' ELSE 'claimed' END AS lock`,
     lookUp(table, bytes(id)),
-    `SAVEPOINT ${EFFECTS}`,
   ].join('; ');
 }
 
-/** Removes a record whose retention is over, under the locks, and before a savepoint: undoing the effects keeps it removed. */
+/** Removes a record whose retention is over, under the locks. */
 export function removeExpired({ name, column: c }: RecordTable, id: Buffer): string {
-  return `DELETE FROM ${name} WHERE ${c.id} = ${bytes(id)}; SAVEPOINT ${EFFECTS}`;
+  return `DELETE FROM ${name} WHERE ${c.id} = ${bytes(id)}`;
 }
-
-export const ROLLBACK_EFFECTS = `ROLLBACK TO SAVEPOINT ${EFFECTS}`;
 
 /**
  * Records the outcome and commits, in one message. A plain INSERT: an upsert that touches no row would commit

@@ -16,6 +16,8 @@ export class AmbientTransaction {
   private reason = '';
   private savepoints = 0;
   private failure: unknown;
+  private underWay = 0;
+  private quietSince = performance.now();
 
   /**
    * @param isolation as the server names it
@@ -37,12 +39,21 @@ export class AmbientTransaction {
     return this.failure;
   }
 
+  /** For how long, in milliseconds, no statement has been under way. */
+  get quietFor(): number {
+    return this.underWay > 0 ? 0 : performance.now() - this.quietSince;
+  }
+
   async send(text: string, values?: unknown[]): Promise<QueryResult> {
+    this.underWay += 1;
     try {
       return await this.client.query(text, values);
     } catch (error) {
       this.failure = error;
       throw error;
+    } finally {
+      this.underWay -= 1;
+      this.quietSince = performance.now();
     }
   }
 

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
 import type { AmbientTransaction } from './ambient-transaction.js';
+import { Turn } from './turn.js';
 import { undoSavepoint } from './transaction-control.js';
 
 /** The node that the running code belongs to: the request's own, or the one of a `transaction()` callback. */
@@ -16,6 +17,7 @@ export class TransactionNode {
   private turn: Promise<unknown> = Promise.resolve();
   private closed = false;
   private holder: object | undefined;
+  private childrenAhead = 0;
 
   constructor(
     readonly transaction: AmbientTransaction,
@@ -42,19 +44,9 @@ export class TransactionNode {
     if (!this.isOpen) {
       return Promise.reject(this.refusal());
     }
-    return this.enqueue(() => {
-      if (this.transaction.state === 'ended') {
-        throw this.refusal();
-      }
-      if (this.holder && this.holder !== caller) {
-        throw new AmbientTransactionError(
-          'A transaction that was begun with createQueryRunner() is open in this request, and another call used ' +
-            'the same connection. Use the manager of that query runner for all calls until it is committed, or ' +
-            'dataSource.transaction() in its place.',
-        );
-      }
-      return work();
-    });
+    const turn = new Turn(() => this.take(caller, work));
+    const result = this.enqueue(() => turn.take());
+    return this.childrenAhead > 0 ? turn.orStuck(this.transaction, result) : result;
   }
 
   /** Marks the transaction of a query runner as open here; its other calls are refused until `unhold()`. */
@@ -71,7 +63,7 @@ export class TransactionNode {
    * itself: what runs beside it waits until it is over.
    */
   runChild<T>(caller: object, work: (child: TransactionNode) => Promise<T>): Promise<T> {
-    return this.execute(caller, async () => {
+    const outcome = this.execute(caller, async () => {
       const savepoint = this.transaction.nextSavepoint();
       const child = new TransactionNode(this.transaction, this);
       await this.transaction.send(`SAVEPOINT ${savepoint}`);
@@ -84,6 +76,10 @@ export class TransactionNode {
         await this.undoChild(child, savepoint);
         throw error;
       }
+    });
+    this.childrenAhead += 1;
+    return outcome.finally(() => {
+      this.childrenAhead -= 1;
     });
   }
 
@@ -112,6 +108,20 @@ export class TransactionNode {
       // When this fails, so does COMMIT: the caller's error is the one to report.
       await this.transaction.send(undoSavepoint(savepoint)).catch(() => undefined);
     }
+  }
+
+  private take<T>(caller: object, work: () => Promise<T>): Promise<T> {
+    if (this.transaction.state === 'ended') {
+      throw this.refusal();
+    }
+    if (this.holder && this.holder !== caller) {
+      throw new AmbientTransactionError(
+        'A transaction that was begun with createQueryRunner() is open in this request, and another call used ' +
+          'the same connection. Use the manager of that query runner for all calls until it is committed, or ' +
+          'dataSource.transaction() in its place.',
+      );
+    }
+    return work();
   }
 
   private enqueue<T>(task: () => Promise<T>): Promise<T> {
