@@ -66,7 +66,11 @@ export class IdempotencyInterceptor implements NestInterceptor {
     handler: IdempotentHandler,
     stored: StoredResponse,
   ): Observable<undefined> {
-    const listener = { over: () => recorder.flushInstead(replayOf(stored)), tooLarge: () => undefined };
+    const listener: RecorderListener = {
+      over: () => recorder.flushInstead(replayOf(stored)),
+      tooLarge: () => undefined,
+      isUndecided: false,
+    };
     const recorder = this.recorder(context, handler, listener);
     const response: object = context.switchToHttp().getResponse();
     const reply = (): unknown => this.adapterHost.httpAdapter.reply(response, undefined, stored.status);

@@ -86,6 +86,10 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
     this.settleWhenBothAreOver();
   }
 
+  get isUndecided(): boolean {
+    return this.attempt.isMethodRunning;
+  }
+
   tooLarge(): void {
     this.settleWhenBothAreOver();
   }

@@ -1,11 +1,12 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { StoredResponse } from '../engine/stored-response.js';
+import { ClientWatch } from './client-watch.js';
 import { headerPairs, type WriteHeadHeaders } from './header-list.js';
 import type { HeaderRule } from './header-rule.js';
 import { HeldResponse } from './held-response.js';
 import { Shadow } from './shadow.js';
 
-/** More than this is not held for a handler that has not settled. */
+/** More than this is not held for a handler that has not settled; for one that has, the response is passed on. */
 const MOST_HELD_BYTES = 16 * 1024 * 1024;
 
 export interface RecorderListener {
@@ -13,6 +14,8 @@ export interface RecorderListener {
   over(): void;
   /** The body has grown past `maxResponseBytes`. */
   tooLarge(): void;
+  /** Whether the response must be held, however large it grows. */
+  readonly isUndecided: boolean;
 }
 
 /**
@@ -36,13 +39,11 @@ type Callback = (error?: Error) => void;
  */
 export class ResponseRecorder {
   private readonly shadow: Shadow<ServerResponse>;
+  private readonly client: ClientWatch;
   private readonly earlierListeners: ReadonlySet<unknown>;
   private held = new HeldResponse();
   private state: State = 'open';
-  private clientGone = false;
   private closeHidden = false;
-  private quiet: NodeJS.Timeout | undefined;
-  private patience: number | undefined;
 
   /**
    * @param headersBefore what middleware and guards have set: it is not part of the answer
@@ -56,6 +57,7 @@ export class ResponseRecorder {
     private readonly listener: RecorderListener,
   ) {
     this.earlierListeners = new Set([...response.rawListeners('finish'), ...response.rawListeners('close')]);
+    this.client = new ClientWatch(response, () => this.breakOff());
     this.shadow = new Shadow(response);
     this.hold();
   }
@@ -98,21 +100,10 @@ export class ResponseRecorder {
     }
   }
 
-  /**
-   * From now on, where the client has gone, waits for the end of the response only as long as something comes:
-   * a stream that was stopped with its connection never ends, and nobody else would notice.
-   *
-   * @param patience milliseconds
-   */
+  /** @param patience milliseconds between two pieces of the response, where the client has gone */
   expectEnd(patience: number): void {
-    if (this.isOver) {
-      return;
-    }
-    this.patience = patience;
-    // A pipelined response that still waits for its turn hears nothing of its connection.
-    this.response.req?.socket?.once('close', this.clientLeft);
-    if (this.clientGone) {
-      this.watch();
+    if (!this.isOver) {
+      this.client.expectEnd(patience);
     }
   }
 
@@ -213,7 +204,7 @@ export class ResponseRecorder {
     }
     this.held.takeHead(this.response);
     if (args[0] !== undefined && args[0] !== null && typeof args[0] !== 'function') {
-      this.keep(args[0], args[1]);
+      this.held.keep(args[0], args[1]);
     }
     this.state = 'ended';
     const callback = callbackOf(args);
@@ -228,8 +219,8 @@ export class ResponseRecorder {
   private keep(chunk: unknown, encoding: unknown): void {
     const wasTooLarge = this.isTooLarge;
     this.held.keep(chunk, encoding);
-    this.quiet?.refresh();
-    if (this.held.bytes > MOST_HELD_BYTES) {
+    this.client.touch();
+    if (this.held.bytes > MOST_HELD_BYTES && this.listener.isUndecided) {
       this.state = 'overflowed';
       this.held = new HeldResponse();
       process.nextTick(() => this.announce('close'));
@@ -262,20 +253,8 @@ export class ResponseRecorder {
 
   private hideClose(): boolean {
     this.closeHidden = true;
-    this.clientLeft();
+    this.client.clientLeft();
     return false;
-  }
-
-  private readonly clientLeft = (): void => {
-    this.clientGone = true;
-    if (this.patience !== undefined && !this.isOver) {
-      this.watch();
-    }
-  };
-
-  private watch(): void {
-    clearTimeout(this.quiet);
-    this.quiet = setTimeout(() => this.breakOff(), this.patience);
   }
 
   private showClose(): void {
@@ -286,8 +265,7 @@ export class ResponseRecorder {
   }
 
   private stop(): void {
-    clearTimeout(this.quiet);
-    this.response.req?.socket?.removeListener('close', this.clientLeft);
+    this.client.stop();
     this.shadow.remove();
   }
 
