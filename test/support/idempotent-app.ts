@@ -1,6 +1,6 @@
 import { IdempotencyModule, IdempotencyRecord, type IdempotencyModuleOptions } from '@exactly-once/nestjs';
 import type { ExecutionContext, ModuleMetadata } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type DataSourceOptions, type Repository } from 'typeorm';
 
@@ -37,11 +37,20 @@ export interface PostOptions extends HttpRequest {
 export const newKey = (): string => randomUUID();
 
 /** Scope of the test apps: who the client says it is, which no real app should believe. */
-export const userScope = (request: { headers: Record<string, string> }, _context?: ExecutionContext): string =>
-  request.headers['x-user'] ?? 'nobody';
+export const userScope = (
+  request: { headers: Record<string, string> },
+  _context?: ExecutionContext,
+): string => request.headers['x-user'] ?? 'nobody';
 
 export async function startIdempotentApp(options: IdempotentAppOptions): Promise<IdempotentApp> {
-  const { database: given, imports = [], entities = [], options: module, dataSource: more, ...rest } = options;
+  const {
+    database: given,
+    imports = [],
+    entities = [],
+    options: module,
+    dataSource: more,
+    ...rest
+  } = options;
   const database = given ?? (await createTestDatabase());
   const app = await startApp({
     ...rest,
@@ -53,7 +62,7 @@ export async function startIdempotentApp(options: IdempotentAppOptions): Promise
         synchronize: true,
         retryAttempts: 0,
         ...more,
-      } as DataSourceOptions),
+      } as TypeOrmModuleOptions),
       TypeOrmModule.forFeature([Effect, ...entities]),
       IdempotencyModule.forRoot({ scope: userScope, ...module }),
       ...imports,

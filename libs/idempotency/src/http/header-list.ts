@@ -1,23 +1,31 @@
-import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { HeaderValue } from '../engine/stored-response.js';
 
-/** The third argument of `writeHead()`: an object, a flat list of names and values, or a list of pairs. */
+/** The last argument of `writeHead()`: an object, a flat list of names and values, or a list of pairs. */
 export type WriteHeadHeaders = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined;
 
-export function headerPairs(headers: WriteHeadHeaders): [string, OutgoingHttpHeader][] {
+/** Sets what `writeHead()` was given. A name that a list has twice is two header lines. Source: Node's manual. */
+export function writeHeaders(response: ServerResponse, headers: WriteHeadHeaders): void {
   if (!Array.isArray(headers)) {
-    return Object.entries(headers ?? {}).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    );
+    for (const [name, value] of Object.entries(headers ?? {})) {
+      if (value !== undefined) {
+        response.setHeader(name, value);
+      }
+    }
+    return;
   }
+  const pairs = pairsOf(headers);
+  pairs.forEach(([name]) => response.removeHeader(name));
+  pairs.forEach(([name, value]) => response.appendHeader(name, toHeaderValue(value)));
+}
+
+function pairsOf(headers: OutgoingHttpHeader[]): [string, OutgoingHttpHeader][] {
   if (Array.isArray(headers[0])) {
     return headers as unknown as [string, OutgoingHttpHeader][];
   }
-  const pairs: [string, OutgoingHttpHeader][] = [];
-  for (let index = 0; index < headers.length; index += 2) {
-    pairs.push([String(headers[index]), headers[index + 1]!]);
-  }
-  return pairs;
+  return headers.flatMap((name, index) =>
+    index % 2 === 0 ? [[String(name), headers[index + 1]!] as [string, OutgoingHttpHeader]] : [],
+  );
 }
 
 export function toHeaderValue(value: OutgoingHttpHeader): HeaderValue {

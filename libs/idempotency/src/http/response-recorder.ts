@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { ClientWatch } from './client-watch.js';
-import { headerPairs, type WriteHeadHeaders } from './header-list.js';
+import { type WriteHeadHeaders, writeHeaders } from './header-list.js';
 import type { HeaderRule } from './header-rule.js';
 import { HeldResponse } from './held-response.js';
 import { Shadow } from './shadow.js';
@@ -132,6 +132,10 @@ export class ResponseRecorder {
     for (const [name, value] of Object.entries(headers)) {
       this.response.setHeader(name, value);
     }
+    if (body.byteLength > 0) {
+      // Node does not add what was there and has been removed, as `drop()` may have done.
+      this.response.setHeader('content-length', body.byteLength);
+    }
     this.response.end(body);
     if (!isOver) {
       this.mute();
@@ -172,9 +176,7 @@ export class ResponseRecorder {
 
   private holdHead(status: number, rest: unknown[]): ServerResponse {
     const [message, headers] = typeof rest[0] === 'string' ? rest : [undefined, rest[0]];
-    for (const [name, value] of headerPairs(headers as WriteHeadHeaders)) {
-      this.response.setHeader(name, value);
-    }
+    writeHeaders(this.response, headers as WriteHeadHeaders);
     this.refuseAfterHead();
     this.response.statusCode = status;
     if (message !== undefined) {
