@@ -92,8 +92,9 @@ export abstract class Attempt {
       return value;
     } catch (error) {
       this.methodEnd = { type: 'threw', error };
-      await this.methodThrew(error);
-      throw error;
+      const shown = await this.methodThrew(error);
+      this.methodEnd = { type: 'threw', error: shown };
+      throw shown;
     } finally {
       this.running = false;
       await this.afterMethod();
@@ -142,7 +143,8 @@ export abstract class Attempt {
 
   protected abstract readonly manager: unknown;
   protected abstract enter<T>(work: () => T): T;
-  protected abstract methodThrew(error: unknown): Promise<void>;
+  /** @returns what the world outside the handler sees of the error */
+  protected abstract methodThrew(error: unknown): Promise<unknown>;
   protected abstract conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict>;
 
   private async afterMethod(): Promise<void> {

@@ -35,8 +35,9 @@ export class LeaseAttempt extends Attempt {
     return work();
   }
 
-  protected override async methodThrew(): Promise<void> {
-    // Nothing can be undone here: what the error means is decided with the response.
+  /** Nothing can be undone here: what the error means is decided with the response. */
+  protected override async methodThrew(error: unknown): Promise<unknown> {
+    return error;
   }
 
   /** Until the method settles nobody knows what it did, so the lease is kept although the client has its answer. */

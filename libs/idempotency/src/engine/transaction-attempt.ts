@@ -42,9 +42,12 @@ export class TransactionAttempt extends Attempt {
    * The effects go before anything outside the handler can see the error, and the connection with them: a filter
    * that writes to the database would otherwise need a second one, and a full pool would stand still.
    */
-  protected override async methodThrew(): Promise<void> {
+  protected override async methodThrew(error: unknown): Promise<unknown> {
     this.isUndone = true;
     await this.transaction.rollback();
+    return this.transaction.isTransient(error)
+      ? new IdempotencyNotCommittedError(this.options.retryAfter, error)
+      : error;
   }
 
   protected override async conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
@@ -99,6 +102,10 @@ export class TransactionAttempt extends Attempt {
           ),
         );
       case 'unknown':
+        this.logger.error(
+          `It is not known whether the transaction of ${this.claim.operation} was committed; its client was told to retry.`,
+          result.cause,
+        );
         return refuse(new IdempotencyOutcomeUnknownError(this.options.retryAfter, result.cause));
     }
   }

@@ -37,6 +37,9 @@ export interface ClaimedTransaction {
   /** Runs `work` so that everything it starts joins the transaction. */
   run<T>(work: () => T): T;
 
+  /** Whether the handler failed because its work lost to another transaction, so that a retry may succeed. */
+  isTransient(error: unknown): boolean;
+
   /** Ends the transaction and frees the key. Never rejects: a connection that does not answer is destroyed. */
   rollback(): Promise<void>;
 

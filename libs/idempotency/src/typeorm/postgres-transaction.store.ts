@@ -15,7 +15,13 @@ import { retryTransient } from './postgres-errors.js';
 import { PostgresTransaction } from './postgres-transaction.js';
 import { type RecordRow, toExistingRecord } from './record-row.js';
 import { recordTable, type RecordTable } from './record-table.js';
-import { begin, BEGIN_RESULTS, type LockResult, removeExpired } from './transaction-statements.js';
+import {
+  begin,
+  BEGIN_RESULTS,
+  type LockResult,
+  removeExpired,
+  type TransactionSettings,
+} from './transaction-statements.js';
 import { TransactionFate } from './transaction-fate.js';
 import { dataSourceOf } from './typeorm-versions.js';
 
@@ -61,8 +67,8 @@ export class PostgresTransactionStore implements TransactionStore {
         if (row) {
           await this.send(connection, removeExpired(this.table, claim.id), claim.timeLimit);
         }
-        const isolation = results[BEGIN_RESULTS.settings]!.rows[0].isolation as string;
-        return { type: 'claimed', transaction: this.open(claim, connection, isolation) };
+        const settings = results[BEGIN_RESULTS.settings]!.rows[0] as TransactionSettings;
+        return { type: 'claimed', transaction: this.open(claim, connection, settings) };
       }
       await this.send(connection, 'ROLLBACK', claim.timeLimit);
       connection.release();
@@ -74,9 +80,18 @@ export class PostgresTransactionStore implements TransactionStore {
     });
   }
 
-  private open(claim: TransactionClaim, connection: Connection, isolation: string): PostgresTransaction {
-    const { dataSource } = this.connections;
-    const ambient = new AmbientTransaction(connection.client, dataSource, isolation, this.ownRunner);
+  private open(
+    claim: TransactionClaim,
+    connection: Connection,
+    { isolation, backend }: TransactionSettings,
+  ): PostgresTransaction {
+    const ambient = new AmbientTransaction(
+      connection.client,
+      this.connections.dataSource,
+      isolation,
+      backend,
+      this.ownRunner,
+    );
     const fate = new TransactionFate(this.connections, this.table, claim);
     return new PostgresTransaction(connection, ambient, this.table, claim, fate, this.logger);
   }

@@ -1,5 +1,5 @@
 import type { QueryResult } from 'pg';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, QueryFailedError } from 'typeorm';
 import type { EngineLogger } from '../engine/engine-logger.js';
 import type { RecordedResponse } from '../engine/stored-response.js';
 import { withTimeLimit } from '../engine/time-limit.js';
@@ -35,6 +35,7 @@ export class PostgresTransaction implements ClaimedTransaction {
   private readonly runner: AmbientQueryRunner;
   private readonly timer: NodeJS.Timeout;
   private ended = false;
+  private hasWork = false;
   private lossListener: ((loss: TransactionLoss) => void) | undefined;
 
   constructor(
@@ -57,11 +58,16 @@ export class PostgresTransaction implements ClaimedTransaction {
   }
 
   run<T>(work: () => T): T {
+    this.hasWork = true;
     return ambientNode.run(this.node, work);
   }
 
   onLoss(listener: (loss: TransactionLoss) => void): void {
     this.lossListener = listener;
+  }
+
+  isTransient(error: unknown): boolean {
+    return isTransient(error instanceof QueryFailedError ? error.driverError : error);
   }
 
   async rollback(): Promise<void> {
@@ -155,6 +161,7 @@ export class PostgresTransaction implements ClaimedTransaction {
       this.connection.release();
     } catch (error) {
       this.connection.destroy(error);
+      await this.fate.endBackend(this.ambient.backend);
     }
     await this.tellSubscribers('AfterTransactionRollback').catch(() => undefined);
   }
@@ -183,7 +190,11 @@ export class PostgresTransaction implements ClaimedTransaction {
     return isFirst;
   }
 
+  /** Nobody is told of a transaction in which nobody has worked: it only records a refusal. */
   private async tellSubscribers(event: SubscriberEvent): Promise<void> {
+    if (!this.hasWork) {
+      return;
+    }
     await this.run(() => this.runner.broadcaster.broadcast(event));
   }
 

@@ -5,7 +5,7 @@ import type { Connections } from './connections.js';
 import { limited } from './connections.js';
 import { type RecordRow, toExistingRecord } from './record-row.js';
 import type { RecordTable } from './record-table.js';
-import { LOOK_UP_WHEN_OVER_RESULT, lookUpWhenOver } from './transaction-statements.js';
+import { endBackend, LOOK_UP_WHEN_OVER_RESULT, lookUpWhenOver } from './transaction-statements.js';
 
 /** Finds out what became of a transaction whose COMMIT was not answered, or was refused. */
 export class TransactionFate {
@@ -34,6 +34,15 @@ export class TransactionFate {
         await backOff.sleep(remaining);
       }
     }
+  }
+
+  /**
+   * Lets go of the key that a statement still holds whose connection was closed. Without this, retries would be told
+   * that the key is in use for as long as the statement runs.
+   */
+  async endBackend(backend: number): Promise<void> {
+    const { id, timeLimit } = this.claim;
+    await this.connections.query(endBackend(id, backend), [], timeLimit).catch(() => undefined);
   }
 
   private async lookUp(timeLimit: number): Promise<RecordRow | undefined> {

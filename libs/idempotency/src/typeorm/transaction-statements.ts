@@ -9,6 +9,11 @@ const MARKER = 'exactly_once.owner';
 
 export type LockResult = 'claimed' | 'same-in-flight' | 'other-in-flight';
 
+export interface TransactionSettings {
+  readonly isolation: string;
+  readonly backend: number;
+}
+
 /** Names of the results of `begin()`, by position. */
 export const BEGIN_RESULTS = { settings: 1, lock: 2, record: 3 } as const;
 
@@ -25,7 +30,7 @@ export function begin(table: RecordTable, claim: TransactionClaim): string {
     isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN',
     `SELECT set_config('${MARKER}', ${text(owner)}, true), ` +
       `set_config('idle_in_transaction_session_timeout', '${transactionTimeout}', true), ` +
-      `current_setting('transaction_isolation') AS isolation`,
+      `current_setting('transaction_isolation') AS isolation, pg_backend_pid() AS backend`,
     `SELECT CASE WHEN NOT pg_try_advisory_xact_lock(${lockKey(fingerprint, id)}) THEN 'same-in-flight' ` +
       `WHEN NOT pg_try_advisory_xact_lock(${lockKey(id)}) THEN 'other-in-flight' ELSE 'claimed' END AS lock`,
     lookUp(table, bytes(id)),
@@ -69,6 +74,18 @@ export function lookUpWhenOver(table: RecordTable, id: Buffer): string {
 
 /** Position of the look-up in the results of `lookUpWhenOver()`. */
 export const LOOK_UP_WHEN_OVER_RESULT = 2;
+
+/**
+ * Ends a backend that still holds the lock on a record: one whose client has gone notices that only after its
+ * statement. The lock is compared, since the process id may be another backend's by now.
+ */
+export function endBackend(id: Buffer, backend: number): string {
+  const key = BigInt.asUintN(64, id.readBigInt64BE(0));
+  return (
+    `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE pid = ${backend} AND locktype = 'advisory' AND granted ` +
+    `AND classid = ${key >> 32n} AND objid = ${key & 0xffffffffn} AND objsubid = 1`
+  );
+}
 
 /** 64 bits of a hash: the application's own advisory locks are small numbers as a rule. */
 function lockKey(hash: Buffer, mixedWith?: Buffer): string {

@@ -1,6 +1,7 @@
 import type { PoolClient, QueryResult } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
+import { isInFailedTransaction } from '../postgres-errors.js';
 
 /**
  * - `open`: database calls of the request join
@@ -21,12 +22,14 @@ export class AmbientTransaction {
 
   /**
    * @param isolation as the server names it
+   * @param backend the server's process id
    * @param ownRunner makes a query runner that is not part of this transaction
    */
   constructor(
     private readonly client: PoolClient,
     readonly dataSource: DataSource,
     readonly isolation: string,
+    readonly backend: number,
     readonly ownRunner: () => QueryRunner,
   ) {}
 
@@ -49,7 +52,10 @@ export class AmbientTransaction {
     try {
       return await this.client.query(text, values);
     } catch (error) {
-      this.failure = error;
+      // Statements after the one that failed are refused; what it said is the reason.
+      if (!isInFailedTransaction(error)) {
+        this.failure = error;
+      }
       throw error;
     } finally {
       this.underWay -= 1;

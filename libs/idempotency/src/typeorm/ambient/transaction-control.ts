@@ -1,22 +1,33 @@
 import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
 import type { IsolationLevel } from '../../options/idempotent-options.interface.js';
-
-/** White space, semicolons and comments before the first word of a statement. */
-const LEADING = /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/;
-
-/** What would begin or end the request's transaction. `ROLLBACK TO` and `PREPARE name AS` do not. */
-const CONTROL =
-  /^(?:BEGIN|START|COMMIT|END|ABORT|PREPARE\s+TRANSACTION|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b/i;
+import { firstWords } from './first-words.js';
 
 /** @throws AmbientTransactionError for SQL that begins or ends a transaction */
 export function refuseTransactionControl(sql: string): void {
-  const statement = sql.replace(LEADING, '');
-  const word = CONTROL.exec(statement)?.[0];
-  if (word) {
+  const words = firstWords(sql, 3);
+  if (isTransactionControl(words)) {
     throw new AmbientTransactionError(
-      `'${word.toUpperCase()}' inside an idempotent request would end the transaction that protects it. ` +
+      `'${words[0]}' inside an idempotent request would end the transaction that protects it. ` +
         `Use dataSource.transaction(), which becomes a savepoint here, or mode 'lease' for this handler.`,
     );
+  }
+}
+
+/** `ROLLBACK TO` a savepoint and `PREPARE name AS` a statement end nothing. */
+function isTransactionControl([first, second, third]: string[]): boolean {
+  switch (first) {
+    case 'BEGIN':
+    case 'START':
+    case 'COMMIT':
+    case 'END':
+    case 'ABORT':
+      return true;
+    case 'PREPARE':
+      return second === 'TRANSACTION';
+    case 'ROLLBACK':
+      return second !== 'TO' && !((second === 'WORK' || second === 'TRANSACTION') && third === 'TO');
+    default:
+      return false;
   }
 }
 
