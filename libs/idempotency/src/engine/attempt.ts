@@ -55,6 +55,11 @@ export abstract class Attempt {
     return this.handlerContext;
   }
 
+  /** Milliseconds that a response may stand still after its client has gone and its handler has settled. */
+  get patience(): number {
+    return this.options.mode === 'lease' ? this.options.lockTtl : this.options.transactionTimeout;
+  }
+
   get isMethodRunning(): boolean {
     return this.running;
   }

@@ -10,6 +10,7 @@ import type { Attempt } from './attempt.js';
 import { BackOff } from './back-off.js';
 import type { EngineLogger } from './engine-logger.js';
 import { withTimeLimit } from './time-limit.js';
+import { tryInBackground } from './in-background.js';
 import { LeaseAttempt } from './lease-attempt.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { TransactionAttempt } from './transaction-attempt.js';
@@ -120,7 +121,7 @@ export class IdempotencyEngine {
     const sentAt = performance.now();
     const result = await this.leases
       .claim({ ...target, ...hold, ttl, lockTtl, takeOverAbandoned })
-      .catch((cause: unknown) => this.undoClaim(hold, cause));
+      .catch((cause: unknown) => this.undoClaim(hold, ttl, cause));
     if (result.type !== 'claimed') {
       return result;
     }
@@ -133,8 +134,9 @@ export class IdempotencyEngine {
   }
 
   /** The claim may have been committed and its answer lost: a record of nobody would block the key. */
-  private async undoClaim(hold: LeaseHold, cause: unknown): Promise<never> {
-    void this.leases.release(hold).catch(() => undefined);
+  private undoClaim(hold: LeaseHold, ttl: number, cause: unknown): never {
+    const release = (): Promise<boolean> => this.leases.release(hold).then(() => true);
+    void tryInBackground(release, new BackOff(100, 30_000), ttl);
     throw cause;
   }
 

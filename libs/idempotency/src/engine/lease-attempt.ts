@@ -5,6 +5,7 @@ import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import { Attempt, type EndedResponse } from './attempt.js';
 import { BackOff } from './back-off.js';
 import type { EngineLogger } from './engine-logger.js';
+import { tryInBackground } from './in-background.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Outcome } from './outcome-policy.js';
 import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
@@ -87,14 +88,8 @@ export class LeaseAttempt extends Attempt {
   }
 
   private async writeInBackground(operation: () => Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + this.options.ttl;
-    const backOff = new BackOff(1_000, 30_000);
-    while (performance.now() < deadline) {
-      await backOff.sleep();
-      if ((await this.tryOnce(operation)) !== 'pending') {
-        break;
-      }
-    }
+    const isDone = async (): Promise<boolean> => (await this.tryOnce(operation)) !== 'pending';
+    await tryInBackground(isDone, new BackOff(1_000, 30_000), this.options.ttl);
     this.keeper.stop();
   }
 

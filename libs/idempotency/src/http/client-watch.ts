@@ -1,21 +1,22 @@
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 
 /**
- * Notices that a held response will never end. The client's departure is hidden from the application, which goes on;
- * but a stream that was stopped with its connection does not, and nobody else would notice.
+ * Notices that a held response will never end. The client's departure is hidden from the application, which goes
+ * on; but Nest stops a stream with its connection, and nobody else would notice.
  */
 export class ClientWatch {
-  private clientGone = false;
+  private hasLeft = false;
   private patience: number | undefined;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param onQuiet called when the client has gone and nothing has come for the time of `expectEnd()` */
+  /** @param onStandstill called when the client has gone and no end of the response is to be expected */
   constructor(
     private readonly response: ServerResponse,
-    private readonly onQuiet: () => void,
+    private readonly onStandstill: () => void,
   ) {}
 
-  /** @param patience milliseconds that may pass between two pieces of the response from now on */
+  /** @param patience milliseconds that the response may stand still from now on */
   expectEnd(patience: number): void {
     this.patience = patience;
     // A pipelined response that still waits for its turn hears nothing of its connection.
@@ -28,8 +29,22 @@ export class ClientWatch {
     this.timer?.refresh();
   }
 
+  /** A stream that is closed before its end has nothing more to send. */
+  watchSource(source: Readable): void {
+    const closed = (): void => {
+      if (this.isGone && !source.readableEnded) {
+        this.onStandstill();
+      }
+    };
+    // Later, since whoever hears of the close first may end the response by itself.
+    source.once('close', () => setImmediate(closed));
+    if (source.closed) {
+      setImmediate(closed);
+    }
+  }
+
   readonly clientLeft = (): void => {
-    this.clientGone = true;
+    this.hasLeft = true;
     this.start();
   };
 
@@ -39,10 +54,15 @@ export class ClientWatch {
     this.patience = undefined;
   }
 
+  /** It may have gone before the handler was entered. */
+  private get isGone(): boolean {
+    return this.hasLeft || this.response.req?.socket?.destroyed === true;
+  }
+
   private start(): void {
-    if (this.clientGone && this.patience !== undefined) {
+    if (this.isGone && this.patience !== undefined) {
       clearTimeout(this.timer);
-      this.timer = setTimeout(this.onQuiet, this.patience);
+      this.timer = setTimeout(this.onStandstill, this.patience);
     }
   }
 }

@@ -10,10 +10,10 @@ import { type Observable, of } from 'rxjs';
 import { IdempotencyEngine } from '../engine/idempotency-engine.js';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { handlesResponse, RENDER_METADATA } from '../nest-metadata.js';
+import { HeadersAtEntry } from './headers-at-entry.js';
 import { IdempotentExchange } from './idempotent-exchange.js';
 import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
 import { ProblemDetails } from './problem-details.js';
-import { rawResponse } from './raw-http.js';
 import { replayOf } from './replay.js';
 import { RequestKeys } from './request-keys.js';
 import { targetOf } from './request-target.js';
@@ -88,13 +88,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     { options }: IdempotentHandler,
     listener: RecorderListener,
   ): ResponseRecorder {
-    const response = context
-      .switchToHttp()
-      .getResponse<{ getHeaders(): Record<string, string | string[]> }>();
-    const headersBefore = { ...response.getHeaders() };
     return new ResponseRecorder(
-      rawResponse(response),
-      headersBefore,
+      new HeadersAtEntry(context.switchToHttp().getResponse()),
       options.headerRule,
       options.maxResponseBytes,
       listener,

@@ -11,9 +11,6 @@ import type { ProblemDetails } from './problem-details.js';
 import { replayOf } from './replay.js';
 import type { RecorderListener, ResponseRecorder } from './response-recorder.js';
 
-/** How long a response whose client has gone may stand still before it counts as broken off, in milliseconds. */
-const QUIET_AFTER_CLIENT_LEFT = 1_000;
-
 /** Milliseconds; for a fault of this library, so no option says it. */
 const UNSETTLED_RETRY_AFTER = 1_000;
 
@@ -77,7 +74,7 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
     if (this.overflowed || isUndone) {
       this.recorder.drop();
     }
-    this.recorder.expectEnd(QUIET_AFTER_CLIENT_LEFT);
+    this.recorder.expectEnd(this.attempt.patience);
     this.settleWhenBothAreOver();
   }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 /** The parts of an Express or Fastify request that are read here; Fastify keeps Node's own under `raw`. */
 export interface FrameworkRequest {
@@ -13,8 +13,4 @@ export interface FrameworkRequest {
 
 export function rawRequest(request: FrameworkRequest): IncomingMessage {
   return request.raw ?? (request as unknown as IncomingMessage);
-}
-
-export function rawResponse(response: object): ServerResponse {
-  return 'raw' in response ? (response.raw as ServerResponse) : (response as ServerResponse);
 }

@@ -1,8 +1,10 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { ClientWatch } from './client-watch.js';
 import { type WriteHeadHeaders, writeHeaders } from './header-list.js';
 import type { HeaderRule } from './header-rule.js';
+import type { HeadersAtEntry } from './headers-at-entry.js';
 import { HeldResponse } from './held-response.js';
 import { Shadow } from './shadow.js';
 
@@ -45,17 +47,17 @@ export class ResponseRecorder {
   private state: State = 'open';
   private closeHidden = false;
 
-  /**
-   * @param headersBefore what middleware and guards have set: it is not part of the answer
-   * @param maxBytes of a body that is stored
-   */
+  private readonly response: ServerResponse;
+
+  /** @param maxBytes of a body that is stored */
   constructor(
-    private readonly response: ServerResponse,
-    private readonly headersBefore: OutgoingHttpHeaders,
+    private readonly atEntry: HeadersAtEntry,
     private readonly rule: HeaderRule,
     private readonly maxBytes: number,
     private readonly listener: RecorderListener,
   ) {
+    const { response } = atEntry;
+    this.response = response;
     this.earlierListeners = new Set([...response.rawListeners('finish'), ...response.rawListeners('close')]);
     this.client = new ClientWatch(response, () => this.breakOff());
     this.shadow = new Shadow(response);
@@ -86,7 +88,7 @@ export class ResponseRecorder {
   /** The whole answer, if it is known as a whole and small enough. */
   get content(): StoredResponse | undefined {
     return this.state === 'ended' && !this.isTooLarge
-      ? this.held.toStored(this.rule, this.headersBefore)
+      ? this.held.toStored(this.rule, this.atEntry.values)
       : undefined;
   }
 
@@ -94,13 +96,10 @@ export class ResponseRecorder {
   drop(): void {
     this.held = new HeldResponse();
     this.state = 'open';
-    this.response.getHeaderNames().forEach((name) => this.response.removeHeader(name));
-    for (const [name, value] of Object.entries(this.headersBefore)) {
-      this.response.setHeader(name, value!);
-    }
+    this.atEntry.restore();
   }
 
-  /** @param patience milliseconds between two pieces of the response, where the client has gone */
+  /** @param patience milliseconds that the response may stand still, where the client has gone */
   expectEnd(patience: number): void {
     if (!this.isOver) {
       this.client.expectEnd(patience);
@@ -159,8 +158,12 @@ export class ResponseRecorder {
       write: (chunk: unknown, ...rest: unknown[]) => this.holdWrite(chunk, rest),
       end: (...args: unknown[]) => this.holdEnd(args),
       destroy: () => this.breakOff(),
-      emit: (event: string, ...args: unknown[]) =>
-        event === 'close' ? this.hideClose() : emit(event, ...args),
+      emit: (event: string, ...args: unknown[]) => {
+        if (event === 'pipe') {
+          this.client.watchSource(args[0] as Readable);
+        }
+        return event === 'close' ? this.hideClose() : emit(event, ...args);
+      },
       ...this.refusingAfterHead('setHeader', 'appendHeader', 'removeHeader'),
     });
     const isOver = (): boolean => this.state !== 'open';
@@ -197,7 +200,9 @@ export class ResponseRecorder {
     if (callback) {
       process.nextTick(callback);
     }
-    return !this.isTooLarge;
+    // A writer that is told to wait hears "drain" when the response is passed on: not before the handler has settled,
+    // which may itself be the writer.
+    return !this.isTooLarge || this.listener.isUndecided;
   }
 
   private holdEnd(args: unknown[]): ServerResponse {
@@ -232,7 +237,7 @@ export class ResponseRecorder {
   }
 
   private breakOff(): ServerResponse {
-    if (!this.isOver) {
+    if (this.state === 'open') {
       this.state = 'broken';
       process.nextTick(() => this.announce('close'));
       this.listener.over();

@@ -1,0 +1,44 @@
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** A response of Express, which is Node's own, or a reply of Fastify, which keeps headers beside Node's. */
+export interface FrameworkResponse {
+  readonly raw?: ServerResponse;
+  getHeaders(): OutgoingHttpHeaders;
+}
+
+interface FastifyReply extends FrameworkResponse {
+  hasHeader(name: string): boolean;
+  header(name: string, value: OutgoingHttpHeader): unknown;
+  removeHeader(name: string): unknown;
+}
+
+/** What middleware, guards and decorators had set when a handler was entered: not part of its answer. */
+export class HeadersAtEntry {
+  readonly values: OutgoingHttpHeaders;
+  readonly response: ServerResponse;
+  private readonly reply: FastifyReply | undefined;
+  private readonly ofResponse: OutgoingHttpHeaders;
+  private readonly ofReply: [string, OutgoingHttpHeader][];
+
+  constructor(framework: FrameworkResponse) {
+    this.response = framework.raw ?? (framework as unknown as ServerResponse);
+    this.reply = framework.raw && (framework as FastifyReply);
+    this.values = { ...framework.getHeaders() };
+    this.ofResponse = { ...this.response.getHeaders() };
+    this.ofReply = Object.entries(this.values).filter(([name]) => this.reply?.hasHeader(name)) as [
+      string,
+      OutgoingHttpHeader,
+    ][];
+  }
+
+  /** Takes away what was set since, so that another answer does not carry it. */
+  restore(): void {
+    const { response, reply } = this;
+    if (reply) {
+      Object.keys(reply.getHeaders()).forEach((name) => reply.removeHeader(name));
+      this.ofReply.forEach(([name, value]) => reply.header(name, value));
+    }
+    response.getHeaderNames().forEach((name) => response.removeHeader(name));
+    Object.entries(this.ofResponse).forEach(([name, value]) => response.setHeader(name, value!));
+  }
+}
