@@ -28,7 +28,8 @@ export class PaymentsService {
         orderId: id,
         amount: order.total,
         currency: order.currency,
-        idempotencyKey: paymentKey,
+        // With the order, since two users may send the same key.
+        idempotencyKey: `${id}:${paymentKey}`,
       });
       return await this.record(order, { status: OrderStatus.Paid, chargeId });
     } catch (error) {

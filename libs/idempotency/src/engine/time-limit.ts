@@ -34,3 +34,21 @@ export async function withTimeLimit<T>(
     clearTimeout(timer);
   }
 }
+
+/** One time limit over several steps. */
+export class Deadline {
+  private readonly end: number;
+
+  constructor(private readonly milliseconds: number) {
+    this.end = performance.now() + milliseconds;
+  }
+
+  /** Whole milliseconds, at least 1. @throws TimeLimitError when none is left */
+  get remaining(): number {
+    const remaining = Math.ceil(this.end - performance.now());
+    if (remaining <= 0) {
+      throw new TimeLimitError('Asking the store', this.milliseconds);
+    }
+    return remaining;
+  }
+}

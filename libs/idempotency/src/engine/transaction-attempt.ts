@@ -8,6 +8,7 @@ import type {
   TransactionStore,
 } from '../store/transaction-store.interface.js';
 import { Attempt, type EndedResponse } from './attempt.js';
+import { errorStatus } from './error-status.js';
 import type { EngineLogger } from './engine-logger.js';
 import type { Outcome } from './outcome-policy.js';
 import type { RecordedResponse } from './stored-response.js';
@@ -27,7 +28,7 @@ export class TransactionAttempt extends Attempt {
     onOver: (attempt: Attempt) => void,
   ) {
     super(claim, options, logger, 1, onOver);
-    transaction.onLoss((loss) => this.transactionLost(loss));
+    transaction.onLoss((loss, undone) => this.transactionLost(loss, undone));
   }
 
   protected override get manager(): unknown {
@@ -45,7 +46,8 @@ export class TransactionAttempt extends Attempt {
   protected override async methodThrew(error: unknown): Promise<unknown> {
     this.isUndone = true;
     await this.transaction.rollback();
-    return this.transaction.isTransient(error)
+    const isOurs = this.loss !== undefined && errorStatus(error) >= 500;
+    return isOurs || this.transaction.isTransient(error)
       ? new IdempotencyNotCommittedError(this.options.retryAfter, error)
       : error;
   }
@@ -110,14 +112,14 @@ export class TransactionAttempt extends Attempt {
     }
   }
 
-  private transactionLost(loss: TransactionLoss): void {
+  private transactionLost(loss: TransactionLoss, undone: Promise<void>): void {
     this.loss = loss;
     if (loss === 'timeout') {
       this.logger.error(
         `The transaction of ${this.claim.operation} was open for longer than \`transactionTimeout\` ` +
           `(${this.options.transactionTimeout} ms) and was rolled back. Use mode 'lease' for a handler that takes so long.`,
       );
-      this.lose(this.notCommitted());
+      void undone.then(() => this.lose(this.notCommitted()));
     }
   }
 

@@ -1,4 +1,5 @@
 import { IdempotencyConfigurationError } from '../errors/idempotency-configuration.error.js';
+import { checkFields } from '../options/known-fields.js';
 import type { ReplayHeadersOptions } from '../options/idempotent-options.interface.js';
 
 /** A replay frames its own body and has its own connection, and a cookie belongs to the first client alone. */
@@ -31,6 +32,7 @@ export class HeaderRule {
   private readonly deny: ReadonlySet<string>;
 
   constructor(options: ReplayHeadersOptions = {}) {
+    checkFields('replayHeaders', options, ['allow', 'deny']);
     this.allow = names('replayHeaders.allow', options.allow);
     this.deny = names('replayHeaders.deny', options.deny);
     for (const name of this.allow) {

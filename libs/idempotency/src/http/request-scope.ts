@@ -30,10 +30,10 @@ export async function resolveScope(
   throw refuse(context, `returned ${typeof principal === 'object' ? 'an object' : describe(principal)}`);
 }
 
-/** Postgres cannot store U+0000 in a text. */
+/** Postgres cannot store U+0000, and UTF-8 makes one of all halves of surrogate pairs. */
 function isPrincipal(value: unknown): value is string | number | bigint {
   if (typeof value === 'string') {
-    return value !== '' && !value.includes('\0');
+    return value !== '' && !/\0|\p{Surrogate}/u.test(value);
   }
   return typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
 }

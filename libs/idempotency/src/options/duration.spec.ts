@@ -36,7 +36,7 @@ describe('a duration', () => {
     [null, 'null'],
     [true, 'true'],
     [{}, ''],
-    [[5], '5'],
+    [[5], '[ 5 ]'],
   ])('is not %p, and the message names option, value and fix', (value, shown) => {
     const parse = () => parseDuration('lockTtl', value);
 

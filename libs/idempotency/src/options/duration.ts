@@ -1,6 +1,10 @@
+import { inspect } from 'node:util';
 import { IdempotencyConfigurationError } from '../errors/idempotency-configuration.error.js';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A hundred years: what is longer was not meant, and does not fit the database's times. */
+const LONGEST_DURATION = 100 * 365 * UNITS.d;
 
 /** The longest delay that `setTimeout` takes; a longer one would fire at once. */
 export const MAX_TIMER_DELAY = 2 ** 31 - 1;
@@ -31,6 +35,11 @@ export function parseDuration(name: string, value: unknown): number {
         `Use a positive number of milliseconds, or a text such as '500ms', '30s', '5m', '24h' or '7d'.`,
     );
   }
+  if (milliseconds > LONGEST_DURATION) {
+    throw new IdempotencyConfigurationError(
+      `The option \`${name}\` is ${describe(value)}, which is longer than a hundred years. Use a shorter time.`,
+    );
+  }
   return milliseconds;
 }
 
@@ -57,5 +66,10 @@ function parseQuantity(value: unknown, units: Readonly<Record<string, number>>):
 
 /** How a message shows a wrong value. @internal */
 export function describe(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value);
+  if (typeof value === 'string') {
+    return `'${value}'`;
+  }
+  return typeof value === 'object' && value !== null
+    ? inspect(value, { breakLength: Infinity })
+    : String(value);
 }

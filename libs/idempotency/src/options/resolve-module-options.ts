@@ -2,6 +2,7 @@ import { IdempotencyConfigurationError } from '../errors/idempotency-configurati
 import { describe, MAX_TIMER_DELAY, parseDuration } from './duration.js';
 import type { IdempotentOptions } from './idempotent-options.interface.js';
 import type { IdempotencyModuleOptions } from './module-options.interface.js';
+import { checkFields } from './known-fields.js';
 import { resolveOptions } from './resolve-options.js';
 
 /** The default of `problemTypeBase`: names that identify, and lead nowhere. */
@@ -20,6 +21,9 @@ export interface ResolvedModuleOptions {
 export function resolveModuleOptions(options: IdempotencyModuleOptions | undefined): ResolvedModuleOptions {
   const { documentationUrl, problemTypeBase, purge, ...handlerDefaults } = options ?? {};
   resolveOptions(handlerDefaults);
+  if (purge !== false) {
+    checkFields('purge', purge, ['interval', 'batchSize'], '; or false');
+  }
   return {
     handlerDefaults,
     documentationUrl: documentationUrl === undefined ? undefined : url('documentationUrl', documentationUrl),
@@ -50,5 +54,5 @@ function url(name: string, value: unknown): string {
       `The option \`${name}\` is ${describe(value)}, which is not an absolute URL. Use one such as 'https://example.com/docs/idempotency'.`,
     );
   }
-  return value;
+  return new URL(value).href;
 }

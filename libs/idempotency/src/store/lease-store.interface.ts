@@ -50,7 +50,11 @@ export interface LeaseStore {
   /** Frees the record, if it is still in progress and `owner` holds it. */
   release(hold: LeaseHold): Promise<void>;
 
-  /** Prolongs the lease by `lockTtl` from now, if the record is still in progress and `owner` holds it. */
+  /**
+   * Prolongs the lease by `lockTtl` from now, if the record is still in progress and `owner` holds it.
+   *
+   * @returns whether the record is the owner's, in progress or completed
+   */
   renew(hold: LeaseHold, lockTtl: number): Promise<boolean>;
 
   /** The record as it stands, or `undefined` where there is none or it has expired. */

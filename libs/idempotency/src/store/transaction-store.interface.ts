@@ -20,6 +20,9 @@ export type TransactionClaimResult =
 /** Why a transaction is over although nobody asked for it. */
 export type TransactionLoss = 'connection-lost' | 'timeout';
 
+/** @param undone resolves when the key is free */
+export type LossListener = (loss: TransactionLoss, undone: Promise<void>) => void;
+
 export type CommitResult =
   | { readonly type: 'committed' }
   /** Another attempt recorded its outcome first; this one is rolled back. */
@@ -46,8 +49,8 @@ export interface ClaimedTransaction {
   /** Records the outcome and commits, in one message. Never rejects. */
   commit(response: RecordedResponse): Promise<CommitResult>;
 
-  /** Called at most once, when the transaction is over without an end of its own. */
-  onLoss(listener: (loss: TransactionLoss) => void): void;
+  /** The listener is called at most once, when the transaction is over without an end of its own. */
+  onLoss(listener: LossListener): void;
 }
 
 /** The store of `transaction` mode. */

@@ -1,7 +1,7 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { withTimeLimit } from '../engine/time-limit.js';
+import { Deadline, withTimeLimit } from '../engine/time-limit.js';
 import { isRefusedByServer } from './postgres-errors.js';
 
 /** One pooled connection, held outside of TypeORM's query runners. */
@@ -17,32 +17,43 @@ export interface Connection {
 export class Connections {
   constructor(readonly dataSource: DataSource) {}
 
-  /** @param timeLimit milliseconds to wait for a free connection */
-  async acquire(timeLimit: number): Promise<Connection> {
+  async acquire(deadline: Deadline): Promise<Connection> {
     const driver = this.dataSource.driver as PostgresDriver;
     const obtaining = driver.obtainMasterConnection() as Promise<Obtained>;
-    const obtained = await withTimeLimit('Getting a database connection', timeLimit, obtaining, giveBack);
-    return new HeldConnection(...obtained);
+    const step = 'Getting a database connection';
+    return new HeldConnection(...(await withTimeLimit(step, deadline.remaining, obtaining, giveBack)));
   }
 
-  /** Runs one statement on a connection of its own. A statement that takes too long costs the connection. */
-  async query(text: string, values: unknown[], timeLimit: number): Promise<QueryResult> {
-    return this.use(timeLimit, ({ client }) => client.query(limited(text, timeLimit, values)));
-  }
-
-  async use<T>(timeLimit: number, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.acquire(timeLimit);
+  /** Whatever fails in `work`, a connection in an unknown state is not used again. */
+  async use<T>(deadline: Deadline, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.acquire(deadline);
     try {
-      const result = await work(connection);
-      connection.release();
-      return result;
+      return await work(connection);
     } catch (error) {
-      if (isRefusedByServer(error)) {
-        connection.release();
-      } else {
+      connection.destroy(error);
+      throw error;
+    } finally {
+      connection.release();
+    }
+  }
+
+  /**
+   * Runs one statement, which commits by itself, on a connection of its own.
+   *
+   * @param timeLimit milliseconds, the wait for a connection included
+   */
+  async query(text: string, values: unknown[], timeLimit: number): Promise<QueryResult> {
+    const deadline = new Deadline(timeLimit);
+    const connection = await this.acquire(deadline);
+    try {
+      return await connection.client.query(limited(text, deadline.remaining, values));
+    } catch (error) {
+      if (!isRefusedByServer(error)) {
         connection.destroy(error);
       }
       throw error;
+    } finally {
+      connection.release();
     }
   }
 }

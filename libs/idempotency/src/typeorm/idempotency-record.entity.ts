@@ -9,7 +9,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity({ name: 'idempotency_records' })
 export class IdempotencyRecord {
   /** SHA-256 over scope, operation and key, each with its length. */
-  @PrimaryColumn({ name: 'id', type: 'bytea', primaryKeyConstraintName: 'idempotency_records_pkey' })
+  @PrimaryColumn({ name: 'id', type: 'bytea' })
   id!: Buffer;
 
   /** `null` where the `scope` option is `false`. */
@@ -50,7 +50,7 @@ export class IdempotencyRecord {
   expiresAt!: Date;
 
   /** When the purge looks at the row first: set by the claim and not touched again, unlike `expires_at`. */
-  @Index('idempotency_records_purge_at')
+  @Index()
   @Column({ name: 'purge_at', type: 'timestamp with time zone' })
   purgeAt!: Date;
 

@@ -1,5 +1,6 @@
 import type { Repository } from 'typeorm';
 import type { RecordedResponse } from '../engine/stored-response.js';
+import { Deadline } from '../engine/time-limit.js';
 import type { ExistingRecord } from '../store/claim.js';
 import type { LeaseClaim, LeaseClaimResult, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import { Connections } from './connections.js';
@@ -23,13 +24,14 @@ export class PostgresLeaseStore implements LeaseStore {
   async claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
     const { id, owner, scope, operation, key, fingerprint, lockTtl, ttl } = claim;
     const values = [id, owner, scope, operation, key, fingerprint, lockTtl, ttl];
+    const deadline = new Deadline(claim.timeLimit);
     for (;;) {
-      if ((await this.count(this.sql.insert, values, claim.timeLimit)) === 1) {
+      if ((await this.count(this.sql.insert, values, deadline.remaining)) === 1) {
         return { type: 'claimed', attempt: 1 };
       }
-      const row = await this.row(id, claim.timeLimit);
+      const row = await this.row(id, deadline.remaining);
       // The row may have vanished since, or change hands while we try to take it: then look again.
-      const result = row && (await this.claimExisting(row, claim));
+      const result = row && (await this.claimExisting(row, claim, deadline));
       if (result) {
         return result;
       }
@@ -49,14 +51,22 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   async renew({ id, owner, timeLimit }: LeaseHold, lockTtl: number): Promise<boolean> {
-    return (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1;
+    // Without a row, the completion may just have been faster.
+    return (
+      (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1 ||
+      (await this.count(this.sql.isCompletedBy, [id, owner], timeLimit)) === 1
+    );
   }
 
   async find(id: Buffer, timeLimit: number): Promise<ExistingRecord | undefined> {
     return toExistingRecord(await this.row(id, timeLimit));
   }
 
-  private async claimExisting(row: RecordRow, claim: LeaseClaim): Promise<LeaseClaimResult | undefined> {
+  private async claimExisting(
+    row: RecordRow,
+    claim: LeaseClaim,
+    deadline: Deadline,
+  ): Promise<LeaseClaimResult | undefined> {
     const { id, owner, fingerprint, lockTtl, ttl } = claim;
     if (row.owner === owner) {
       return { type: 'claimed', attempt: row.attempt };
@@ -67,7 +77,7 @@ export class PostgresLeaseStore implements LeaseStore {
     }
     const statement = row.state === 'expired' ? this.sql.restart : this.sql.takeOver;
     const values = [id, owner, fingerprint, lockTtl, ttl];
-    const { rows } = await this.query<{ attempt: number }>(statement, values, claim.timeLimit);
+    const { rows } = await this.query<{ attempt: number }>(statement, values, deadline.remaining);
     return rows[0] && { type: 'claimed', attempt: rows[0].attempt };
   }
 

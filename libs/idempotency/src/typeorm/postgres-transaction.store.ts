@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryResult } from 'pg';
 import type { QueryRunner, Repository } from 'typeorm';
+import { Deadline } from '../engine/time-limit.js';
 import type { EngineLogger } from '../engine/engine-logger.js';
 import type {
   TransactionClaim,
@@ -45,39 +46,56 @@ export class PostgresTransactionStore implements TransactionStore {
   }
 
   async begin(claim: TransactionClaim): Promise<TransactionClaimResult> {
-    const first = await retryTransient(() => this.tryBegin(claim));
+    const deadline = new Deadline(claim.timeLimit);
+    const first = await retryTransient(() => this.tryBegin(claim, deadline));
     if (first !== 'other-in-flight') {
       return first;
     }
     // Either another request has the key, or its transaction ended between our two locks.
     await sleep(BETWEEN_LOOKS_AT_LOCKS);
-    const second = await retryTransient(() => this.tryBegin(claim));
+    const second = await retryTransient(() => this.tryBegin(claim, deadline));
     return second === 'other-in-flight'
       ? { type: 'in-flight', fingerprint: undefined, owner: undefined }
       : second;
   }
 
-  private tryBegin(claim: TransactionClaim): Promise<TransactionClaimResult | 'other-in-flight'> {
-    return this.withConnection(claim.timeLimit, async (connection) => {
-      const results = await this.send(connection, begin(this.table, claim), claim.timeLimit);
-      const lock = results[BEGIN_RESULTS.lock]!.rows[0].lock as LockResult;
-      const row = results[BEGIN_RESULTS.record]!.rows[0] as RecordRow | undefined;
-      const record = toExistingRecord(row);
-      if (!record && lock === 'claimed') {
-        if (row) {
-          await this.send(connection, removeExpired(this.table, claim.id), claim.timeLimit);
-        }
-        const settings = results[BEGIN_RESULTS.settings]!.rows[0] as TransactionSettings;
-        return { type: 'claimed', transaction: this.open(claim, connection, settings) };
+  private async tryBegin(
+    claim: TransactionClaim,
+    deadline: Deadline,
+  ): Promise<TransactionClaimResult | 'other-in-flight'> {
+    const connection = await this.connections.acquire(deadline);
+    try {
+      return await this.beginOn(connection, claim, deadline);
+    } catch (error) {
+      // Whatever has failed here, a connection in an unknown state is not used again.
+      connection.destroy(error);
+      throw error;
+    }
+  }
+
+  private async beginOn(
+    connection: Connection,
+    claim: TransactionClaim,
+    deadline: Deadline,
+  ): Promise<TransactionClaimResult | 'other-in-flight'> {
+    const results = await this.send(connection, begin(this.table, claim), deadline.remaining);
+    const lock = results[BEGIN_RESULTS.lock]!.rows[0].lock as LockResult;
+    const row = results[BEGIN_RESULTS.record]!.rows[0] as RecordRow | undefined;
+    const record = toExistingRecord(row);
+    if (!record && lock === 'claimed') {
+      if (row) {
+        await this.send(connection, removeExpired(this.table, claim.id), deadline.remaining);
       }
-      await this.send(connection, 'ROLLBACK', claim.timeLimit);
-      connection.release();
-      // A committed record says more than a lock, which another reader of it may hold.
-      if (record ?? lock === 'same-in-flight') {
-        return record ?? { type: 'in-flight', fingerprint: claim.fingerprint, owner: undefined };
-      }
-      return 'other-in-flight';
-    });
+      const settings = results[BEGIN_RESULTS.settings]!.rows[0] as TransactionSettings;
+      return { type: 'claimed', transaction: this.open(claim, connection, settings) };
+    }
+    await this.send(connection, 'ROLLBACK', deadline.remaining);
+    connection.release();
+    // A committed record says more than a lock, which another reader of it may hold.
+    if (record ?? lock === 'same-in-flight') {
+      return record ?? { type: 'in-flight', fingerprint: claim.fingerprint, owner: undefined };
+    }
+    return 'other-in-flight';
   }
 
   private open(
@@ -94,20 +112,6 @@ export class PostgresTransactionStore implements TransactionStore {
     );
     const fate = new TransactionFate(this.connections, this.table, claim);
     return new PostgresTransaction(connection, ambient, this.table, claim, fate, this.logger);
-  }
-
-  /** Whatever fails here, a connection in an unknown state is not used again. */
-  private async withConnection<T>(
-    timeLimit: number,
-    work: (connection: Connection) => Promise<T>,
-  ): Promise<T> {
-    const connection = await this.connections.acquire(timeLimit);
-    try {
-      return await work(connection);
-    } catch (error) {
-      connection.destroy(error);
-      throw error;
-    }
   }
 
   /** Several statements in one message give several results. */

@@ -7,7 +7,7 @@ import type {
   ClaimedTransaction,
   CommitResult,
   TransactionClaim,
-  TransactionLoss,
+  LossListener,
 } from '../store/transaction-store.interface.js';
 import { AmbientQueryRunner } from './ambient/ambient-query-runner.js';
 import type { AmbientTransaction } from './ambient/ambient-transaction.js';
@@ -36,7 +36,7 @@ export class PostgresTransaction implements ClaimedTransaction {
   private readonly timer: NodeJS.Timeout;
   private ended = false;
   private hasWork = false;
-  private lossListener: ((loss: TransactionLoss) => void) | undefined;
+  private lossListener: LossListener | undefined;
 
   constructor(
     private readonly connection: Connection,
@@ -48,7 +48,7 @@ export class PostgresTransaction implements ClaimedTransaction {
   ) {
     this.node = new TransactionNode(ambient);
     this.runner = new AmbientQueryRunner(ambient.dataSource, this.node);
-    this.timer = setTimeout(() => void this.timeOut(), claim.transactionTimeout);
+    this.timer = setTimeout(() => this.timeOut(), claim.transactionTimeout);
     this.timer.unref();
     connection.client.once('error', this.connectionLost);
   }
@@ -62,7 +62,7 @@ export class PostgresTransaction implements ClaimedTransaction {
     return ambientNode.run(this.node, work);
   }
 
-  onLoss(listener: (loss: TransactionLoss) => void): void {
+  onLoss(listener: LossListener): void {
     this.lossListener = listener;
   }
 
@@ -166,18 +166,17 @@ export class PostgresTransaction implements ClaimedTransaction {
     await this.tellSubscribers('AfterTransactionRollback').catch(() => undefined);
   }
 
-  private async timeOut(): Promise<void> {
+  private timeOut(): void {
     if (this.takeEnd()) {
       this.ambient.end('was open for longer than `transactionTimeout` and was rolled back');
-      await this.undo('timed out');
-      this.lossListener?.('timeout');
+      this.lossListener?.('timeout', this.undo('timed out'));
     }
   }
 
   private readonly connectionLost = (): void => {
     this.ambient.end('lost its connection and was rolled back');
     if (this.takeEnd()) {
-      this.lossListener?.('connection-lost');
+      this.lossListener?.('connection-lost', Promise.resolve());
     }
   };
 

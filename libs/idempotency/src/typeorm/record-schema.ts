@@ -1,4 +1,4 @@
-import { getMetadataArgsStorage } from 'typeorm';
+import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm';
 import pg from 'pg';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
 import { quotePath, type RecordColumn, type RecordTable } from './record-table.js';
@@ -29,7 +29,7 @@ export function createRecordTable(table: RecordTable): string[] {
   const columns = Object.entries(COLUMN_TYPES).map(
     ([property, type]) => `${table.column[property as RecordColumn]} ${type}`,
   );
-  const primaryKey = `CONSTRAINT ${table.primaryKey} PRIMARY KEY (${table.column.id})`;
+  const primaryKey = `PRIMARY KEY (${table.column.id})`;
   return [
     `CREATE TABLE ${table.name} (\n  ${[...columns, primaryKey].join(',\n  ')}\n) WITH (fillfactor = ${FILLFACTOR})`,
     `CREATE INDEX ${table.purgeIndex} ON ${table.name} (${table.column.purgeAt})`,
@@ -48,18 +48,15 @@ export function idempotencySchemaSql(options: { table?: string } = {}): string {
 
 /** The names as the entity declares them, for a DataSource that does not have the entity. */
 export function declaredTable(name = 'idempotency_records'): RecordTable {
-  const storage = getMetadataArgsStorage();
-  const columns = storage.filterColumns(IdempotencyRecord);
+  const columns = getMetadataArgsStorage().filterColumns(IdempotencyRecord);
   const names = columns.map(({ propertyName, options }) => [
     propertyName,
     pg.escapeIdentifier(options.name!),
   ]);
+  const purgeIndex = new DefaultNamingStrategy().indexName(name, ['purge_at']);
   return {
     name: quotePath(name),
     column: Object.fromEntries(names) as Record<RecordColumn, string>,
-    primaryKey: pg.escapeIdentifier(
-      columns.find(({ options }) => options.primary)!.options.primaryKeyConstraintName!,
-    ),
-    purgeIndex: pg.escapeIdentifier(storage.filterIndices(IdempotencyRecord)[0]!.name!),
+    purgeIndex: pg.escapeIdentifier(purgeIndex),
   };
 }

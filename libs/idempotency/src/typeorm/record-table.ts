@@ -9,7 +9,6 @@ export interface RecordTable {
   /** With its schema. */
   readonly name: string;
   readonly column: Readonly<Record<RecordColumn, string>>;
-  readonly primaryKey: string;
   readonly purgeIndex: string;
 }
 
@@ -22,7 +21,6 @@ export function recordTable(metadata: EntityMetadata): RecordTable {
   return {
     name: quotePath(metadata.tablePath),
     column: Object.fromEntries(columns) as Record<RecordColumn, string>,
-    primaryKey: quote(metadata.primaryColumns[0]!.primaryKeyConstraintName!),
     purgeIndex: quote(metadata.indices[0]!.name),
   };
 }

@@ -1,5 +1,6 @@
 import type { QueryResult } from 'pg';
 import { BackOff } from '../engine/back-off.js';
+import { Deadline, TimeLimitError } from '../engine/time-limit.js';
 import type { CommitResult, TransactionClaim } from '../store/transaction-store.interface.js';
 import type { Connections } from './connections.js';
 import { limited } from './connections.js';
@@ -21,17 +22,16 @@ export class TransactionFate {
    * @param cause why it is asked
    */
   async ask(cause: unknown, transient: boolean): Promise<CommitResult> {
-    const deadline = performance.now() + this.claim.timeLimit;
+    const deadline = new Deadline(this.claim.timeLimit);
     const backOff = new BackOff(50, 1_000);
     for (;;) {
-      const remaining = Math.ceil(deadline - performance.now());
-      if (remaining <= 0) {
-        return { type: 'unknown', cause };
-      }
       try {
-        return this.read(await this.lookUp(remaining), cause, transient);
-      } catch {
-        await backOff.sleep(remaining);
+        return this.read(await this.lookUp(deadline), cause, transient);
+      } catch (error) {
+        if (error instanceof TimeLimitError) {
+          return { type: 'unknown', cause };
+        }
+        await backOff.sleep();
       }
     }
   }
@@ -45,9 +45,9 @@ export class TransactionFate {
     await this.connections.query(endBackend(id, backend), [], timeLimit).catch(() => undefined);
   }
 
-  private async lookUp(timeLimit: number): Promise<RecordRow | undefined> {
-    const results = await this.connections.use(timeLimit, ({ client }) =>
-      client.query(limited(lookUpWhenOver(this.table, this.claim.id), timeLimit)),
+  private async lookUp(deadline: Deadline): Promise<RecordRow | undefined> {
+    const results = await this.connections.use(deadline, ({ client }) =>
+      client.query(limited(lookUpWhenOver(this.table, this.claim.id), deadline.remaining)),
     );
     return (results as unknown as QueryResult[])[LOOK_UP_WHEN_OVER_RESULT]!.rows[0];
   }

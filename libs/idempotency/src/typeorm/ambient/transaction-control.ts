@@ -1,13 +1,17 @@
 import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
 import type { IsolationLevel } from '../../options/idempotent-options.interface.js';
-import { firstWords } from './first-words.js';
+import { firstWordsOfStatements } from './sql-statements.js';
 
-/** @throws AmbientTransactionError for SQL that begins or ends a transaction */
+/** Most SQL is seen at a glance to hold none of it. */
+const SUSPICIOUS = /\b(?:BEGIN|START|COMMIT|END|ABORT|PREPARE|ROLLBACK)\b/i;
+
+/** @throws AmbientTransactionError for SQL of which a statement begins or ends a transaction */
 export function refuseTransactionControl(sql: string): void {
-  const words = firstWords(sql, 3);
-  if (isTransactionControl(words)) {
+  const statements = SUSPICIOUS.test(sql) ? firstWordsOfStatements(sql, 3) : [];
+  const control = statements.find(isTransactionControl);
+  if (control) {
     throw new AmbientTransactionError(
-      `'${words[0]}' inside an idempotent request would end the transaction that protects it. ` +
+      `'${control[0]}' inside an idempotent request would end the transaction that protects it. ` +
         `Use dataSource.transaction(), which becomes a savepoint here, or mode 'lease' for this handler.`,
     );
   }
