@@ -4,6 +4,7 @@ import pg from 'pg';
 const UNIQUE_VIOLATION = '23505';
 const NOT_NULL_VIOLATION = '23502';
 const IN_FAILED_TRANSACTION = '25P02';
+const IDLE_IN_TRANSACTION_TIMEOUT = '25P03';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 
@@ -19,6 +20,11 @@ function sqlState(error: unknown): string | undefined {
 export function isRefusedByServer(error: unknown): boolean {
   const code = sqlState(error);
   return code !== undefined && !ENDS_SESSION.test(code);
+}
+
+/** The server ended the session since its transaction was open for too long. */
+export function isIdleTimeout(error: unknown): boolean {
+  return sqlState(error) === IDLE_IN_TRANSACTION_TIMEOUT;
 }
 
 /** The same work may succeed when it is done again. */

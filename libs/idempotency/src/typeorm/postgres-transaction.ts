@@ -14,6 +14,7 @@ import type { AmbientTransaction } from './ambient/ambient-transaction.js';
 import { ambientNode, TransactionNode } from './ambient/transaction-node.js';
 import { type Connection, limited } from './connections.js';
 import {
+  isIdleTimeout,
   isInFailedTransaction,
   isNotNullViolation,
   isRefusedByServer,
@@ -173,10 +174,11 @@ export class PostgresTransaction implements ClaimedTransaction {
     }
   }
 
-  private readonly connectionLost = (): void => {
+  private readonly connectionLost = (error: unknown): void => {
     this.ambient.end('lost its connection and was rolled back');
     if (this.takeEnd()) {
-      this.lossListener?.('connection-lost', Promise.resolve());
+      // The server's time-out and ours are equally long, and either may be first.
+      this.lossListener?.(isIdleTimeout(error) ? 'timeout' : 'connection-lost', Promise.resolve());
     }
   };
 

@@ -7,9 +7,6 @@ import type { RecordTable } from './record-table.js';
 /** Transaction-local, so it is gone when something else has ended the transaction. */
 const MARKER = 'exactly_once.owner';
 
-/** Milliseconds by which our own timer is before the server's, which does not say what the reason is. */
-const TIMER_AHEAD = 1_000;
-
 export type LockResult = 'claimed' | 'same-in-flight' | 'other-in-flight';
 
 export interface TransactionSettings {
@@ -32,7 +29,7 @@ export function begin(table: RecordTable, claim: TransactionClaim): string {
   return [
     isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN',
     `SELECT set_config('${MARKER}', ${text(owner)}, true), ` +
-      `set_config('idle_in_transaction_session_timeout', '${transactionTimeout + TIMER_AHEAD}', true), ` +
+      `set_config('idle_in_transaction_session_timeout', '${transactionTimeout}', true), ` +
       `current_setting('transaction_isolation') AS isolation, pg_backend_pid() AS backend`,
     `SELECT CASE WHEN NOT pg_try_advisory_xact_lock(${lockKey(fingerprint, id)}) THEN 'same-in-flight' ` +
       `WHEN NOT pg_try_advisory_xact_lock(${lockKey(id)}) THEN 'other-in-flight' ELSE 'claimed' END AS lock`,
