@@ -59,11 +59,10 @@ describe('the id of a record', () => {
 
   it('is that of another identity only if both are equal', () => {
     const part = fc.string({ unit: fc.constantFrom('a', ':', '/', '\0', '\x04', ' '), maxLength: 3 });
-    const identity: fc.Arbitrary<RecordIdentity> = fc.record({
-      scope: fc.option(part),
-      operation: part,
-      key: part,
-    });
+    const identity: fc.Arbitrary<RecordIdentity> = fc.record(
+      { scope: fc.option(part), operation: part, key: part },
+      { noNullPrototype: true },
+    );
     fc.assert(
       fc.property(identity, identity, (one, other) => {
         expect(recordId(one).equals(recordId(other))).toBe(isDeepStrictEqual(one, other));

@@ -1,0 +1,20 @@
+/** @type {import('jest').Config} */
+export default {
+  // Not the whole project: `.data/` belongs to the user that Postgres runs as.
+  roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/src', '<rootDir>/test'],
+  testMatch: ['**/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  modulePathIgnorePatterns: ['/dist/'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  moduleNameMapper: {
+    // The sources, so that tests need no build.
+    '^@exactly-once/nestjs$': '<rootDir>/libs/idempotency/src/index.ts',
+    // TypeScript sources import each other by the names of the files that will be built.
+    '^(\\.{1,2}/.+)\\.js$': '$1',
+  },
+  globalSetup: '<rootDir>/test/support/global-setup.js',
+  globalTeardown: '<rootDir>/test/support/global-teardown.js',
+  maxWorkers: 2,
+  testTimeout: 30_000,
+};

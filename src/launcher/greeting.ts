@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Database } from './database.js';
+
+/** One of the tokens that the app knows without a sign-up. */
+const DEMO_TOKEN = 'demo-alice';
+
+/** What to try first. The app's address comes before any other. */
+export function greeting(port: number, database: Database): string {
+  const base = `http://localhost:${port}`;
+  const authorization = `-H 'Authorization: Bearer ${DEMO_TOKEN}'`;
+  const body = JSON.stringify({ items: [{ sku: 'KIBBLE-2KG', quantity: 1 }], currency: 'JPY' });
+  const order =
+    `curl -i ${base}/v1/orders ${authorization} -H 'Idempotency-Key: ${randomUUID()}' ` +
+    `-H 'Content-Type: application/json' -d '${body}'`;
+
+  return `
+App       ${base}
+API docs  ${base}/docs
+Database  ${database.description}
+
+Place an order, and place it again: the same answer, the second time with Idempotent-Replayed: true.
+
+  ${order}
+
+  ${order}
+
+It is there once.
+
+  curl ${base}/v1/orders ${authorization}
+
+Ctrl-C stops everything.
+`;
+}

@@ -1,0 +1,57 @@
+import { openDatabase, type Database } from './database.js';
+import { greeting } from './greeting.js';
+import { migrate } from './migrate.js';
+import { OrdersApp } from './orders-app.js';
+import { choosePort } from './port.js';
+import type { Settings } from './settings.js';
+
+/** Database → migrations → app; and back in the opposite order. */
+export class Launcher {
+  private readonly stopping = new AbortController();
+  private app?: OrdersApp;
+
+  constructor(private readonly settings: Settings) {}
+
+  /**
+   * Ends when everything that it has started is down.
+   *
+   * @throws StartError when something that the user can change is in the way.
+   */
+  async run(): Promise<void> {
+    // First, since this needs no database, and the answer should be there at once.
+    if (this.settings.port) await choosePort(this.settings.port);
+
+    let lost: Error | undefined;
+    const database = await openDatabase(this.settings.databaseUrl, (cause) => {
+      lost = new Error('The embedded Postgres is gone and cannot be started again.', { cause });
+      this.stop();
+    });
+    try {
+      await this.runOn(database);
+    } finally {
+      await database.close();
+    }
+    if (lost) throw lost;
+  }
+
+  /** Asks for a stop, which `run` carries out. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** Does not wait for the app's requests either. */
+  kill(): void {
+    this.app?.kill();
+  }
+
+  private async runOn(database: Database): Promise<void> {
+    const { signal } = this.stopping;
+    if (!signal.aborted) await migrate(database.url, signal);
+    this.app = new OrdersApp({
+      databaseUrl: database.url,
+      ...this.settings,
+      onFirstReady: (port) => console.log(greeting(port, database)),
+    });
+    await this.app.run(signal);
+  }
+}
