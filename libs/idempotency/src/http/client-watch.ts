@@ -18,9 +18,11 @@ export class ClientWatch {
 
   /** @param patience milliseconds that the response may stand still from now on */
   expectEnd(patience: number): void {
+    if (this.patience === undefined) {
+      // A pipelined response that still waits for its turn hears nothing of its connection.
+      this.response.req?.socket?.once('close', this.clientLeft);
+    }
     this.patience = patience;
-    // A pipelined response that still waits for its turn hears nothing of its connection.
-    this.response.req?.socket?.once('close', this.clientLeft);
     this.start();
   }
 

@@ -10,6 +10,10 @@ import { IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
 import type { ProblemDetails } from './problem-details.js';
 import { replayOf } from './replay.js';
 import type { RecorderListener, ResponseRecorder } from './response-recorder.js';
+import { isStreamingBody } from './streaming-body.js';
+
+/** Milliseconds that a stream may stand still once its client has gone: Nest has stopped it then. */
+const PATIENCE_WITH_STREAM = 1_000;
 
 /** Milliseconds; for a fault of this library, so no option says it. */
 const UNSETTLED_RETRY_AFTER = 1_000;
@@ -52,7 +56,7 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
       this.subscriber = subscriber;
       const inner = this.attempt.run(subject, () =>
         next.handle().subscribe({
-          next: (value) => this.overflowed || subscriber.next(value),
+          next: (value) => this.emit(subscriber, value),
           error: (error: unknown) => this.fail(error),
           complete: () => this.complete(subscriber),
         }),
@@ -117,6 +121,16 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
   private get isAnsweredByHandler(): boolean {
     const scope = attemptScope.getStore();
     return this.takesResponseOver || (scope?.attempt === this.attempt && scope.inMethod);
+  }
+
+  private emit(subscriber: Subscriber<unknown>, value: unknown): void {
+    if (this.overflowed) {
+      return;
+    }
+    if (isStreamingBody(value)) {
+      this.recorder.expectEnd(PATIENCE_WITH_STREAM);
+    }
+    subscriber.next(value);
   }
 
   private complete(subscriber: Subscriber<unknown>): void {

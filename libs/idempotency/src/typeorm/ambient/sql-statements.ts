@@ -1,9 +1,9 @@
 /** What may contain a semicolon that ends no statement. Source: the Postgres manual, section 4.1. */
 const OPAQUE: readonly RegExp[] = [
   /--[^\n\r]*/y,
-  /[eE]'(?:[^'\\]|\\[\s\S]|'')*'/y,
-  /'(?:[^']|'')*'/y,
-  /"(?:[^"]|"")*"/y,
+  /[eE]'[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'/y,
+  /'[^']*(?:''[^']*)*'/y,
+  /"[^"]*(?:""[^"]*)*"/y,
   /\$([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$[\s\S]*?\$\1\$/y,
 ];
 
