@@ -17,14 +17,12 @@ export class HeadersAtEntry {
   readonly values: OutgoingHttpHeaders;
   readonly response: ServerResponse;
   private readonly reply: FastifyReply | undefined;
-  private readonly ofResponse: OutgoingHttpHeaders;
   private readonly ofReply: [string, OutgoingHttpHeader][];
 
   constructor(framework: FrameworkResponse) {
     this.response = framework.raw ?? (framework as unknown as ServerResponse);
     this.reply = framework.raw && (framework as FastifyReply);
     this.values = { ...framework.getHeaders() };
-    this.ofResponse = { ...this.response.getHeaders() };
     this.ofReply = Object.entries(this.values).filter(([name]) => this.reply?.hasHeader(name)) as [
       string,
       OutgoingHttpHeader,
@@ -39,6 +37,6 @@ export class HeadersAtEntry {
       this.ofReply.forEach(([name, value]) => reply.header(name, value));
     }
     response.getHeaderNames().forEach((name) => response.removeHeader(name));
-    Object.entries(this.ofResponse).forEach(([name, value]) => response.setHeader(name, value!));
+    Object.entries(this.values).forEach(([name, value]) => response.setHeader(name, value!));
   }
 }
