@@ -74,7 +74,8 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
     this.methodHasSettled = true;
     this.overflowed = this.recorder.isOverflowed;
     // In a transaction what the handler did is undone, and so is what it said; in a lease it stands.
-    const isUndone = method.type === 'threw' && this.attempt.context.mode === 'transaction';
+    const hasAnswered = this.recorder.isBegun || this.recorder.isBroken;
+    const isUndone = hasAnswered && method.type === 'threw' && this.attempt.context.mode === 'transaction';
     if (isUndone && this.recorder.isOver) {
       // Two answers to one request: neither is the final one.
       this.attempt.context.release();

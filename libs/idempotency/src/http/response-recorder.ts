@@ -69,6 +69,11 @@ export class ResponseRecorder {
     return this.held.status ?? this.response.statusCode;
   }
 
+  /** Whether the head counts as sent. */
+  get isBegun(): boolean {
+    return this.held.hasHead;
+  }
+
   get isOver(): boolean {
     return this.state === 'ended' || this.state === 'broken';
   }
