@@ -48,6 +48,12 @@ function decorateMethod(
   descriptor: PropertyDescriptor,
   options: IdempotentOptions,
 ): void {
+  const existing = Reflect.getOwnMetadata(IDEMPOTENT_METADATA, descriptor.value) as Registration | undefined;
+  if (existing) {
+    // Twice on one method is one decoration, of which the upper one wins.
+    existing.options = { ...existing.options, ...options };
+    return;
+  }
   const registration: Registration = { options, controller, methodName };
   registrations.push(registration);
   descriptor.value = wrapMethod(descriptor.value, registration);

@@ -2,7 +2,7 @@ import type { IdempotentOptions } from '../options/idempotent-options.interface.
 
 /** What `@Idempotent()` leaves on a method: its options, and an identity that a wrapper around the method keeps. */
 export interface Registration {
-  readonly options: IdempotentOptions;
+  options: IdempotentOptions;
   /** Where it was put, for messages at start-up. */
   readonly controller: Function;
   readonly methodName: string;

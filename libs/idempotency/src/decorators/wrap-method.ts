@@ -13,7 +13,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 export function wrapMethod(method: Method, subject: unknown): Method {
   const wrapped: Method = function (...args) {
     const scope = attemptScope.getStore();
-    if (!scope || scope.subject !== subject || scope.attempt.isMethodBegun) {
+    if (!scope || scope.subject !== subject || !scope.attempt.isMethodDue) {
       return method.apply(this, args);
     }
     return scope.attempt.execute(() => settle(method.apply(this, args)));

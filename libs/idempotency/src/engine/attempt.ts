@@ -64,8 +64,14 @@ export abstract class Attempt {
     return this.running;
   }
 
-  get isMethodBegun(): boolean {
-    return this.running || this.methodEnd.type !== 'not-begun';
+  /** Whether a call of the method is one of this attempt: the first, or one that repeats a call that threw. */
+  get isMethodDue(): boolean {
+    return !this.running && this.methodEnd.type !== 'returned';
+  }
+
+  /** Whether the method can be called again under the same claim, as `retry` interceptors do. */
+  get isRepeatable(): boolean {
+    return this.options.mode === 'lease' && !this.over && !this.running;
   }
 
   listen(listener: AttemptListener): void {

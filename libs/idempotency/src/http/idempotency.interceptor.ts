@@ -28,6 +28,7 @@ import { type RecorderListener, ResponseRecorder } from './response-recorder.js'
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   private readonly logger = new Logger('Idempotency');
+  private readonly exchanges = new WeakMap<object, IdempotentExchange>();
 
   constructor(
     private readonly engine: IdempotencyEngine,
@@ -43,6 +44,11 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (key === undefined || !handler) {
       return next.handle();
     }
+    const begun = this.exchanges.get(context.switchToHttp().getRequest());
+    if (begun?.isRepeatable) {
+      // An interceptor outside of ours repeats the handler: it is the same request, under the same claim.
+      return begun.run(handler.registration, next);
+    }
     const target = await targetOf(context, handler.options, key);
     const admission = await this.engine.admit(target, handler.options);
     switch (admission.type) {
@@ -54,6 +60,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         const takesResponseOver = handlesResponse(context.getClass(), context.getHandler().name);
         const { attempt } = admission;
         const exchange = new IdempotentExchange(attempt, takesResponseOver, this.problems, this.logger);
+        this.exchanges.set(context.switchToHttp().getRequest(), exchange);
         exchange.record((listener) => this.recorder(context, handler, listener));
         return exchange.run(handler.registration, next);
       }

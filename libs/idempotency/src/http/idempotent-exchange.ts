@@ -50,6 +50,10 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
     this.recorder = recorder(this);
   }
 
+  get isRepeatable(): boolean {
+    return this.attempt.isRepeatable && !this.answered;
+  }
+
   /** The stream that Nest and the interceptors outside of ours see. */
   run(subject: unknown, next: CallHandler): Observable<unknown> {
     return new Observable((subscriber) => {

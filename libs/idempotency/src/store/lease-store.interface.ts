@@ -14,7 +14,15 @@ export interface LeaseClaim extends ClaimTarget {
   readonly timeLimit: number;
 }
 
-export type LeaseClaimResult = { readonly type: 'claimed'; readonly attempt: number } | ExistingRecord;
+export interface ClaimedLease {
+  readonly type: 'claimed';
+  /** How often the intent was begun, this time included. */
+  readonly attempt: number;
+  /** What earlier attempts have recorded with `recordSteps()`; `null` where there is none. */
+  readonly steps: string | null;
+}
+
+export type LeaseClaimResult = ClaimedLease | ExistingRecord;
 
 /** One attempt's claim on one record. Every write names it, and is refused when another owner has the record. */
 export interface LeaseHold {
@@ -22,6 +30,25 @@ export interface LeaseHold {
   readonly owner: string;
   /** Milliseconds. */
   readonly timeLimit: number;
+}
+
+/** A record as operators see it: without fingerprint and response. @publicApi */
+export interface RecordInspection {
+  readonly state: 'in-flight' | 'completed' | 'abandoned' | 'expired';
+  readonly scope: string | null;
+  readonly operation: string;
+  readonly key: string;
+  readonly attempt: number;
+  readonly owner: string;
+  readonly createdAt: Date;
+  /** `null` for a record that its own transaction wrote. */
+  readonly lockExpiresAt: Date | null;
+  readonly completedAt: Date | null;
+  readonly expiresAt: Date;
+  /** HTTP status of the recorded response; `null` while there is none, or it is unavailable. */
+  readonly status: number | null;
+  /** Steps that are done, as recorded. */
+  readonly steps: string | null;
 }
 
 /**
@@ -56,6 +83,32 @@ export interface LeaseStore {
    * @returns whether the record is the owner's, in progress or completed
    */
   renew(hold: LeaseHold, lockTtl: number): Promise<boolean>;
+
+  /**
+   * Records which steps of the attempt are done, if the record is still in progress and `owner` holds it.
+   *
+   * @param steps an opaque text, which replaces the one before and goes with the record
+   */
+  recordSteps(hold: LeaseHold, steps: string): Promise<boolean>;
+
+  /**
+   * Runs `work` in a transaction that everything it starts joins, and records the steps in the same
+   * transaction, under the same condition. Without the record, nothing of the work remains.
+   *
+   * @param stepsAfter gives the text to record, from what `work` has returned
+   * @throws what `work` throws
+   */
+  recordStepsWith<T>(
+    hold: LeaseHold,
+    work: () => Promise<T>,
+    stepsAfter: (result: T) => string,
+  ): Promise<{ readonly result: T; readonly recorded: boolean }>;
+
+  /** What operators see of a record; `undefined` where there is none. */
+  inspect(id: Buffer, timeLimit: number): Promise<RecordInspection | undefined>;
+
+  /** Frees the record of an attempt that died. @returns false where it is live, completed or absent */
+  releaseAbandoned(id: Buffer, timeLimit: number): Promise<boolean>;
 
   /** The record as it stands, or `undefined` where there is none or it has expired. */
   find(id: Buffer, timeLimit: number): Promise<ExistingRecord | undefined>;

@@ -18,10 +18,11 @@ export class Connections {
   constructor(readonly dataSource: DataSource) {}
 
   async acquire(deadline: Deadline): Promise<Connection> {
+    const { remaining } = deadline;
     const driver = this.dataSource.driver as PostgresDriver;
     const obtaining = driver.obtainMasterConnection() as Promise<Obtained>;
     const step = 'Getting a database connection';
-    return new HeldConnection(...(await withTimeLimit(step, deadline.remaining, obtaining, giveBack)));
+    return new HeldConnection(...(await withTimeLimit(step, remaining, obtaining, giveBack)));
   }
 
   /** Whatever fails in `work`, a connection in an unknown state is not used again. */

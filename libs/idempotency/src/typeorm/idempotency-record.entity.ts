@@ -54,6 +54,10 @@ export class IdempotencyRecord {
   @Column({ name: 'purge_at', type: 'timestamp with time zone' })
   purgeAt!: Date;
 
+  /** Results of the steps that are done, as a JSON object by name; `null` where there are none. */
+  @Column({ name: 'steps', type: 'text', nullable: true })
+  steps!: string | null;
+
   /** `null` in a completed record whose response is unavailable. */
   @Column({ name: 'status', type: 'smallint', nullable: true })
   status!: number | null;

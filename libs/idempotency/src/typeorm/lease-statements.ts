@@ -1,4 +1,4 @@
-import { isExpired, lookUp } from './record-row.js';
+import { isExpired, lookUp, stateOf } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
 const plus = (parameter: string): string => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
@@ -31,8 +31,8 @@ export function leaseStatements(table: RecordTable) {
       `UPDATE ${name} SET ${c.owner} = $2, ${c.fingerprint} = $3, ${c.attempt} = 1, ` +
       `${c.createdAt} = clock_timestamp(), ${c.lockExpiresAt} = ${plus('$4')}, ${c.completedAt} = NULL, ` +
       `${c.expiresAt} = ${plus('$5')}, ${c.purgeAt} = ${plus('$5')}, ` +
-      `${c.status} = NULL, ${c.headers} = NULL, ${c.body} = NULL ` +
-      `WHERE ${c.id} = $1 AND ${isExpired(table)} RETURNING ${c.attempt} AS attempt`,
+      `${c.steps} = NULL, ${c.status} = NULL, ${c.headers} = NULL, ${c.body} = NULL ` +
+      `WHERE ${c.id} = $1 AND ${isExpired(table)} RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
 
     /**
      * Takes an abandoned attempt over. The lease is judged again here: it may have been renewed since the
@@ -42,7 +42,7 @@ export function leaseStatements(table: RecordTable) {
       `UPDATE ${name} SET ${c.owner} = $2, ${c.attempt} = ${c.attempt} + 1, ${c.lockExpiresAt} = ${plus('$4')}, ` +
       `${c.expiresAt} = ${plus('$5')} ` +
       `WHERE ${c.id} = $1 AND ${c.fingerprint} = $3 AND ${c.completedAt} IS NULL ` +
-      `AND ${c.lockExpiresAt} <= clock_timestamp() RETURNING ${c.attempt} AS attempt`,
+      `AND ${c.lockExpiresAt} <= clock_timestamp() RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
 
     /**
      * Compares the owner, or a process that was stopped for longer than its lease would overwrite the result of
@@ -57,6 +57,24 @@ export function leaseStatements(table: RecordTable) {
 
     /** Never frees what another owner has taken over. $1 id, $2 owner */
     release: `DELETE FROM ${name} WHERE ${isHeld}`,
+
+    /** A process that lost its lease must not tell the next attempt what is done. $1 id, $2 owner, $3 steps */
+    recordSteps: `UPDATE ${name} SET ${c.steps} = $3 WHERE ${isHeld}`,
+
+    /** Waits for a transaction that is just writing the row. $1 id, $2 owner, $3 steps */
+    hasSteps: `SELECT 1 FROM ${name} WHERE ${c.id} = $1 AND ${c.owner} = $2 AND ${c.steps} = $3 FOR UPDATE`,
+
+    /**
+     * Frees the record of an attempt that died. Neither a live attempt nor a completed one matches. $1 id
+     */
+    releaseAbandoned: `DELETE FROM ${name} WHERE ${c.id} = $1 AND ${c.completedAt} IS NULL AND ${c.lockExpiresAt} <= clock_timestamp()`,
+
+    /** What operators see. $1 id */
+    inspect:
+      `SELECT ${c.scope} AS scope, ${c.operation} AS operation, ${c.key} AS key, ${c.attempt} AS attempt, ` +
+      `${c.owner} AS owner, ${c.createdAt} AS "createdAt", ${c.lockExpiresAt} AS "lockExpiresAt", ` +
+      `${c.completedAt} AS "completedAt", ${c.expiresAt} AS "expiresAt", ${c.status} AS status, ` +
+      `${c.steps} AS steps, ${stateOf(table)} AS state FROM ${name} WHERE ${c.id} = $1`,
 
     /** Never prolongs the lease of another owner. $1 id, $2 owner, $3 lockTtl */
     renew: `UPDATE ${name} SET ${c.lockExpiresAt} = ${plus('$3')} WHERE ${isHeld}`,

@@ -2,23 +2,35 @@ import type { Repository } from 'typeorm';
 import type { RecordedResponse } from '../engine/stored-response.js';
 import { Deadline } from '../engine/time-limit.js';
 import type { ExistingRecord } from '../store/claim.js';
-import type { LeaseClaim, LeaseClaimResult, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type {
+  ClaimedLease,
+  LeaseClaim,
+  LeaseClaimResult,
+  LeaseHold,
+  LeaseStore,
+  RecordInspection,
+} from '../store/lease-store.interface.js';
 import { Connections } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';
 import { type LeaseStatements, leaseStatements } from './lease-statements.js';
+import { makeAmbient } from './ambient/make-ambient.js';
 import { retryTransient } from './postgres-errors.js';
 import { type RecordRow, responseColumns, toExistingRecord } from './record-row.js';
 import { recordTable } from './record-table.js';
+import { StepTransaction } from './step-transaction.js';
 import { dataSourceOf } from './typeorm-versions.js';
 
 /** `lease` mode on Postgres: each operation is one or two statements that commit by themselves. */
 export class PostgresLeaseStore implements LeaseStore {
   private readonly connections: Connections;
   private readonly sql: LeaseStatements;
+  private readonly steps: StepTransaction;
 
   constructor(repository: Repository<IdempotencyRecord>) {
-    this.connections = new Connections(dataSourceOf(repository.manager));
+    const dataSource = dataSourceOf(repository.manager);
+    this.connections = new Connections(dataSource);
     this.sql = leaseStatements(recordTable(repository.metadata));
+    this.steps = new StepTransaction(this.connections, this.sql, makeAmbient(dataSource));
   }
 
   async claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
@@ -27,7 +39,7 @@ export class PostgresLeaseStore implements LeaseStore {
     const deadline = new Deadline(claim.timeLimit);
     for (;;) {
       if ((await this.count(this.sql.insert, values, deadline.remaining)) === 1) {
-        return { type: 'claimed', attempt: 1 };
+        return { type: 'claimed', attempt: 1, steps: null };
       }
       const row = await this.row(id, deadline.remaining);
       // The row may have vanished since, or change hands while we try to take it: then look again.
@@ -58,6 +70,26 @@ export class PostgresLeaseStore implements LeaseStore {
     );
   }
 
+  async recordSteps({ id, owner, timeLimit }: LeaseHold, steps: string): Promise<boolean> {
+    return (await this.count(this.sql.recordSteps, [id, owner, steps], timeLimit)) === 1;
+  }
+
+  recordStepsWith<T>(
+    hold: LeaseHold,
+    work: () => Promise<T>,
+    stepsAfter: (result: T) => string,
+  ): Promise<{ result: T; recorded: boolean }> {
+    return this.steps.run(hold, work, stepsAfter);
+  }
+
+  async inspect(id: Buffer, timeLimit: number): Promise<RecordInspection | undefined> {
+    return (await this.query<RecordInspection>(this.sql.inspect, [id], timeLimit)).rows[0];
+  }
+
+  async releaseAbandoned(id: Buffer, timeLimit: number): Promise<boolean> {
+    return (await this.count(this.sql.releaseAbandoned, [id], timeLimit)) === 1;
+  }
+
   async find(id: Buffer, timeLimit: number): Promise<ExistingRecord | undefined> {
     return toExistingRecord(await this.row(id, timeLimit));
   }
@@ -69,7 +101,7 @@ export class PostgresLeaseStore implements LeaseStore {
   ): Promise<LeaseClaimResult | undefined> {
     const { id, owner, fingerprint, lockTtl, ttl } = claim;
     if (row.owner === owner) {
-      return { type: 'claimed', attempt: row.attempt };
+      return { type: 'claimed', attempt: row.attempt, steps: row.steps };
     }
     const mayTakeOver = claim.takeOverAbandoned && row.fingerprint.equals(fingerprint);
     if (row.state !== 'expired' && !(row.state === 'abandoned' && mayTakeOver)) {
@@ -77,8 +109,8 @@ export class PostgresLeaseStore implements LeaseStore {
     }
     const statement = row.state === 'expired' ? this.sql.restart : this.sql.takeOver;
     const values = [id, owner, fingerprint, lockTtl, ttl];
-    const { rows } = await this.query<{ attempt: number }>(statement, values, deadline.remaining);
-    return rows[0] && { type: 'claimed', attempt: rows[0].attempt };
+    const { rows } = await this.query<Omit<ClaimedLease, 'type'>>(statement, values, deadline.remaining);
+    return rows[0] && { type: 'claimed', ...rows[0] };
   }
 
   private async row(id: Buffer, timeLimit: number): Promise<RecordRow | undefined> {

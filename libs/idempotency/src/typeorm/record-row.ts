@@ -11,6 +11,7 @@ export interface RecordRow {
   readonly fingerprint: Buffer;
   readonly owner: string;
   readonly attempt: number;
+  readonly steps: string | null;
   readonly status: number | null;
   readonly headers: string | null;
   readonly body: Buffer | null;
@@ -24,6 +25,15 @@ export function isExpired({ column: c }: RecordTable): string {
   );
 }
 
+/** The state of a row, as the database's clock has it. */
+export function stateOf(table: RecordTable): string {
+  const { column: c } = table;
+  return (
+    `CASE WHEN ${isExpired(table)} THEN 'expired' WHEN ${c.completedAt} IS NOT NULL THEN 'completed' ` +
+    `WHEN ${c.lockExpiresAt} > clock_timestamp() THEN 'in-flight' ELSE 'abandoned' END`
+  );
+}
+
 /**
  * The record with its state, judged by `clock_timestamp()`: `now()` stands still from the start of a
  * transaction on.
@@ -34,10 +44,8 @@ export function lookUp(table: RecordTable, id: string): string {
   const { column: c } = table;
   return (
     `SELECT ${c.fingerprint} AS fingerprint, ${c.owner} AS owner, ${c.attempt} AS attempt, ` +
-    `${c.status} AS status, ${c.headers} AS headers, ${c.body} AS body, ` +
-    `CASE WHEN ${isExpired(table)} THEN 'expired' WHEN ${c.completedAt} IS NOT NULL THEN 'completed' ` +
-    `WHEN ${c.lockExpiresAt} > clock_timestamp() THEN 'in-flight' ELSE 'abandoned' END AS state ` +
-    `FROM ${table.name} WHERE ${c.id} = ${id}`
+    `${c.steps} AS steps, ${c.status} AS status, ${c.headers} AS headers, ${c.body} AS body, ` +
+    `${stateOf(table)} AS state FROM ${table.name} WHERE ${c.id} = ${id}`
   );
 }
 

@@ -16,6 +16,7 @@ const COLUMN_TYPES: Readonly<Record<RecordColumn, string>> = {
   completedAt: 'timestamp with time zone',
   expiresAt: 'timestamp with time zone NOT NULL',
   purgeAt: 'timestamp with time zone NOT NULL',
+  steps: 'text',
   status: 'smallint',
   headers: 'text',
   body: 'bytea',
