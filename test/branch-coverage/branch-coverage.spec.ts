@@ -21,6 +21,10 @@ function branch(file: string, text: string, reached: boolean): Branch {
   return { file, text, reached, line: 1 };
 }
 
+function reportAt(line: number): CoverageReport {
+  return { '/project/a.ts': { branchMap: { 0: { locations: [{ start: { line } }] } }, b: { 0: [0] } } };
+}
+
 describe('the branches of a report', () => {
   it('are listed by line, with their source text and whether they were reached', () => {
     expect(branchesOf(REPORT, '/project', () => SOURCE)).toEqual([
@@ -28,6 +32,16 @@ describe('the branches of a report', () => {
       { file: 'libs/a.ts', line: 2, text: 'if (two) {', reached: false },
       { file: 'libs/a.ts', line: 3, text: 'three();', reached: true },
     ]);
+  });
+});
+
+describe('the text of a branch', () => {
+  it('has the line before when its own begins with a brace', () => {
+    const source = 'try {\n  work();\n} finally {\n  if (a) {\n    b();\n  }\n}';
+    const textAt = (line: number) => branchesOf(reportAt(line), '/project', () => source)[0]!.text;
+    expect(textAt(3)).toBe('work(); } finally {');
+    expect(textAt(4)).toBe('if (a) {');
+    expect(textAt(7)).toBe('b(); } }');
   });
 });
 

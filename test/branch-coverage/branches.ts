@@ -12,7 +12,7 @@ export interface Branch {
   /** Path from the root of the project. */
   file: string;
   line: number;
-  /** The source line that it begins on, without the indent. */
+  /** The source line that it begins on, without the indent; with the one before when it begins with `}`. */
   text: string;
   reached: boolean;
 }
@@ -24,16 +24,25 @@ export function branchesOf(
   readSource: (path: string) => string,
 ): Branch[] {
   return Object.entries(report).flatMap(([path, { branchMap, b }]) => {
-    const source = readSource(path).split('\n');
+    const lines = readSource(path)
+      .split('\n')
+      .map((line) => line.trim());
     const file = path.slice(projectFolder.length + 1);
     const branches = Object.entries(branchMap).flatMap(([id, { locations }]) =>
       locations.map(({ start: { line } }, index) => ({
         file,
         line,
-        text: source[line - 1]?.trim() ?? '',
+        text: textAt(lines, line),
         reached: (b[id]?.[index] ?? 0) > 0,
       })),
     );
-    return branches.sort((one, other) => one.line - other.line);
+    return branches.toSorted((one, other) => one.line - other.line);
   });
+}
+
+/** `} finally {` alone would be true of many places. */
+function textAt(lines: string[], line: number): string {
+  let text = lines[line - 1] ?? '';
+  for (let above = line - 2; text.startsWith('}') && above >= 0; above--) text = `${lines[above]} ${text}`;
+  return text;
 }

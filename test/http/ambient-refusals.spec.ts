@@ -61,7 +61,7 @@ onEachAdapter((adapter) => {
   let app: ScriptedApp;
 
   beforeAll(async () => {
-    app = await startScriptedApp({ adapter });
+    app = await startScriptedApp({ adapter, handler: { transactionTimeout: '5s' } });
   });
   afterAll(() => closeClean(app));
   beforeEach(() => Promise.all([app.effects.clear(), app.records.clear()]));
@@ -91,6 +91,29 @@ onEachAdapter((adapter) => {
 
   it.each(['ROLLBACK', 'COMMIT'])('%s by a query runner is refused as well', async (sql) => {
     const answer = await attempt(async () => app.dataSource.createQueryRunner().query(sql));
+
+    expect(answer.json()).toMatchObject({ isOurs: true });
+    expect(await app.effects.count()).toBe(2);
+  });
+
+  it.each(['COMMIT', { text: 'COMMIT' }, { text: 'ROLLBACK', values: [] }])(
+    "what is given to the driver's own client is refused as well: %j",
+    async (query) => {
+      const answer = await attempt(async () =>
+        (await app.dataSource.createQueryRunner().connect()).query(query),
+      );
+
+      expect(answer.json()).toMatchObject({ isOurs: true });
+      expect(await app.effects.count()).toBe(2);
+      expect(await app.records.count()).toBe(1);
+    },
+  );
+
+  it("a query object that the driver's own client would work off by itself, such as a COPY, is refused", async () => {
+    const copy = { submit: () => undefined };
+    const answer = await attempt(async () =>
+      (await app.dataSource.createQueryRunner().connect()).query(copy),
+    );
 
     expect(answer.json()).toMatchObject({ isOurs: true });
     expect(await app.effects.count()).toBe(2);

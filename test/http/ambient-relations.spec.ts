@@ -106,6 +106,19 @@ onEachAdapter((adapter) => {
     expect(answer.json()).toEqual([2, 2, ['ink']]);
   });
 
+  it('a lazy relation of what was loaded inside a nested transaction can be loaded when that is over', async () => {
+    const answer = await app.run(async () => {
+      const found = await app.dataSource.transaction(async (manager) => {
+        const { id } = await manager.save(Parcel, structuredClone(parcel));
+        await manager.save(Item, { name: 'ink', returnedIn: { id } });
+        return manager.findOneByOrFail(Parcel, { id });
+      });
+      return (await found.returned).map(({ name }) => name);
+    });
+
+    expect(answer.json()).toEqual(['ink']);
+  });
+
   it('a lazy relation can be loaded by work that goes on after the answer', async () => {
     let later: Promise<Item[]> | undefined;
     await app.run(async () => {

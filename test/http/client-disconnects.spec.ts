@@ -98,6 +98,14 @@ onEachAdapterInEachMode((adapter, mode) => {
       return slowLines();
     }
 
+    @Post('slow-generator')
+    @Idempotent({ mode })
+    async *slowGenerator() {
+      await this.effects.save({ name: 'slow-generator' });
+      await slow();
+      yield* slowLines();
+    }
+
     @Post('res')
     @Idempotent({ mode })
     async res(@Res() response: any) {
@@ -201,7 +209,7 @@ onEachAdapterInEachMode((adapter, mode) => {
     expect(await app.effects.count()).toBe(mode === 'transaction' ? 0 : 1);
   });
 
-  it.each(['/file', '/generator', '/guarded-file'])(
+  it.each(['/file', '/generator', '/slow-generator', '/guarded-file'])(
     'C34: a stream that stopped with its client (%s) is executed again in a transaction, and kept in a lease',
     async (path) => {
       const retry = await giveUpAndRetry(path);

@@ -28,7 +28,7 @@ function controllerFor(mode: IdempotencyMode, gate: Gate) {
     }
 
     @Post('impatient')
-    @Idempotent({ inFlight: { wait: '1s' }, retryAfter: '3s' })
+    @Idempotent({ inFlight: { wait: '500ms' }, retryAfter: '3s' })
     impatient() {
       return this.create();
     }

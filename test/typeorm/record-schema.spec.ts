@@ -92,6 +92,7 @@ describe('the table of records', () => {
         },
         ...{ owner: '8e03978e-40d5-43e8-bc93-6894a57f9324', attempt: 1, createdAt: now, lockExpiresAt: null },
         ...{ completedAt: now, expiresAt: now, purgeAt: now, status: 201, headers: '{"b":1,"a":"\\u0000"}' },
+        steps: null,
         body: Buffer.from([0, 255]),
       };
       await records.insert(record);

@@ -40,12 +40,16 @@ const SHUTDOWN_PATIENCE = 10_000;
     },
     {
       provide: IdempotencyEngine,
-      inject: [IDEMPOTENCY_REPOSITORY],
-      useFactory: (repository: Repository<IdempotencyRecord>) => {
+      inject: [IDEMPOTENCY_REPOSITORY, PostgresLeaseStore],
+      useFactory: (repository: Repository<IdempotencyRecord>, leases: PostgresLeaseStore) => {
         const logger = engineLogger();
-        const transactions = new PostgresTransactionStore(repository, logger);
-        return new IdempotencyEngine(transactions, new PostgresLeaseStore(repository), logger);
+        return new IdempotencyEngine(new PostgresTransactionStore(repository, logger), leases, logger);
       },
+    },
+    {
+      provide: PostgresLeaseStore,
+      inject: [IDEMPOTENCY_REPOSITORY],
+      useFactory: (repository: Repository<IdempotencyRecord>) => new PostgresLeaseStore(repository),
     },
     IdempotentHandlers,
     RequestKeys,

@@ -1,6 +1,12 @@
 // Module
 export { IdempotencyModule } from './idempotency.module.js';
 export { IdempotencyService } from './idempotency.service.js';
+export type {
+  IdempotencyRunOptions,
+  IdempotencyRunRequest,
+  IdempotencyTarget,
+} from './idempotency.service.js';
+export type { RecordInspection } from './store/lease-store.interface.js';
 export { IDEMPOTENCY_PURGE_INTERVAL } from './maintenance/purge.service.js';
 
 // Decorators

@@ -1,9 +1,12 @@
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget } from '../store/claim.js';
+import { AfterCommit } from './after-commit.js';
 import { attemptScope } from './attempt-scope.js';
 import type { EngineLogger } from './engine-logger.js';
+import { hashParts } from './hashing.js';
 import type { IdempotentContext } from './idempotent-context.js';
 import { decideOutcome, type MethodEnd, type Outcome, type ResponseEnd } from './outcome-policy.js';
+import type { Steps } from './steps.js';
 import type { RecordedResponse, StoredResponse } from './stored-response.js';
 import type { Verdict } from './verdict.js';
 import type { IdempotencyError } from '../errors/idempotency.error.js';
@@ -28,6 +31,8 @@ export abstract class Attempt {
   private over = false;
   private released = false;
   private handlerContext: IdempotentContext | undefined;
+  private readonly aborter = new AbortController();
+  protected readonly afterCommit: AfterCommit;
   protected listener: AttemptListener | undefined;
 
   /** @param onOver called once, when nothing of this attempt is left to do */
@@ -37,21 +42,12 @@ export abstract class Attempt {
     protected readonly logger: EngineLogger,
     private readonly attemptNumber: number,
     private readonly onOver: (attempt: Attempt) => void,
-  ) {}
+  ) {
+    this.afterCommit = new AfterCommit(target.operation, logger);
+  }
 
   get context(): IdempotentContext {
-    const { key, scope, operation } = this.target;
-    this.handlerContext ??= {
-      key,
-      scope,
-      operation,
-      attempt: this.attemptNumber,
-      mode: this.options.mode,
-      manager: this.manager,
-      release: () => {
-        this.released = true;
-      },
-    };
+    this.handlerContext ??= this.makeContext();
     return this.handlerContext;
   }
 
@@ -122,7 +118,7 @@ export abstract class Attempt {
       return await this.conclude(this.decide(response), response);
     } finally {
       if (!this.running) {
-        this.onOver(this);
+        void this.finish();
       }
     }
   }
@@ -144,7 +140,7 @@ export abstract class Attempt {
     }
     this.over = true;
     if (!this.running) {
-      this.onOver(this);
+      void this.finish();
     }
     this.listener?.lost(error);
   }
@@ -152,6 +148,12 @@ export abstract class Attempt {
   /** The method has settled after its client was answered. */
   protected abstract settleLate(): Promise<void>;
 
+  /** Tells the handler that what it does can no longer be recorded. */
+  protected abort(): void {
+    this.aborter.abort();
+  }
+
+  protected abstract readonly steps: Steps;
   protected abstract readonly manager: unknown;
   protected abstract enter<T>(work: () => T): T;
   /** @returns what the world outside the handler sees of the error */
@@ -164,7 +166,33 @@ export abstract class Attempt {
       return;
     }
     await this.settleLate();
+    await this.finish();
+  }
+
+  private async finish(): Promise<void> {
+    await this.afterCommit.done;
     this.onOver(this);
+  }
+
+  private makeContext(): IdempotentContext {
+    const { id, key, scope, operation } = this.target;
+    const deriveKey = (name: string): string => hashParts('derived-key/1', [id, name]).toString('hex');
+    return {
+      key,
+      scope,
+      operation,
+      attempt: this.attemptNumber,
+      mode: this.options.mode,
+      manager: this.manager,
+      signal: this.aborter.signal,
+      release: () => {
+        this.released = true;
+      },
+      deriveKey,
+      step: (name, work) => this.steps.run(name, async () => work(deriveKey(name))),
+      transactionalStep: (name, work) => this.steps.runInTransaction(name, async () => work(deriveKey(name))),
+      afterCommit: (work) => this.afterCommit.add(work),
+    };
   }
 
   /** Asks `storeIf`, except where a release would undo a success. */

@@ -126,11 +126,8 @@ export class IdempotencyEngine {
       return result;
     }
     const keeper = new LeaseKeeper(this.leases, hold, lockTtl, this.logger, sentAt);
-    const attempt = new LeaseAttempt(
-      ...([target, options, this.logger, result.attempt] as const),
-      ...([this.leases, hold, keeper, this.forget] as const),
-    );
-    return { type: 'claimed', attempt };
+    const lease = { store: this.leases, hold, claimed: result, keeper };
+    return { type: 'claimed', attempt: new LeaseAttempt(target, options, this.logger, lease, this.forget) };
   }
 
   /** The claim may have been committed and its answer lost: a record of nobody would block the key. */

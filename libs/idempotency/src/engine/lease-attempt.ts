@@ -1,31 +1,48 @@
 import { IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
+import { IdempotencyLeaseLostError } from '../errors/step.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget } from '../store/claim.js';
-import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type { ClaimedLease, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import { Attempt, type EndedResponse } from './attempt.js';
 import { BackOff } from './back-off.js';
 import type { EngineLogger } from './engine-logger.js';
 import { tryInBackground } from './in-background.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Outcome } from './outcome-policy.js';
+import { type StepRecorder, Steps } from './steps.js';
 import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
 
 /** `written`: durable. `refused`: another owner has the record. `pending`: not known yet, and still being tried. */
 type WriteResult = 'written' | 'refused' | 'pending';
 
+/** What a lease attempt works with. */
+export interface Lease {
+  readonly store: LeaseStore;
+  readonly hold: LeaseHold;
+  readonly claimed: ClaimedLease;
+  readonly keeper: LeaseKeeper;
+}
+
 /** An attempt under a claim that was committed before its handler started. */
 export class LeaseAttempt extends Attempt {
+  private readonly store: LeaseStore;
+  private readonly hold: LeaseHold;
+  private readonly keeper: LeaseKeeper;
+  protected override readonly steps: Steps;
+
   constructor(
     target: ClaimTarget,
     options: AttemptOptions,
     logger: EngineLogger,
-    attemptNumber: number,
-    private readonly store: LeaseStore,
-    private readonly hold: LeaseHold,
-    private readonly keeper: LeaseKeeper,
+    { store, hold, claimed, keeper }: Lease,
     onOver: (attempt: Attempt) => void,
   ) {
-    super(target, options, logger, attemptNumber, onOver);
+    super(target, options, logger, claimed.attempt, onOver);
+    this.store = store;
+    this.hold = hold;
+    this.keeper = keeper;
+    this.steps = new Steps(this.stepRecorder(), claimed.steps, options.maxResponseBytes);
+    keeper.onLost(() => this.abort());
   }
 
   protected override get manager(): undefined {
@@ -58,6 +75,7 @@ export class LeaseAttempt extends Attempt {
     const recorded = this.recorded(outcome, response);
     switch (await this.write(() => this.store.complete(this.hold, recorded, this.options.ttl))) {
       case 'written':
+        this.afterCommit.outcomeIsDurable();
         return SEND;
       case 'refused':
         return this.answerOfNewOwner();
@@ -70,8 +88,19 @@ export class LeaseAttempt extends Attempt {
     }
   }
 
-  /** Tries for `storeTimeout`, with the lease being renewed, and after that in the background. */
+  /** Writes the end of the attempt: for `storeTimeout`, and after that in the background. */
   private async write(operation: () => Promise<boolean>): Promise<WriteResult> {
+    const result = await this.tryFor(operation);
+    if (result === 'pending') {
+      void this.writeInBackground(operation);
+    } else {
+      this.keeper.stop();
+    }
+    return result;
+  }
+
+  /** Tries for `storeTimeout`, with the lease being renewed. */
+  private async tryFor(operation: () => Promise<boolean>): Promise<WriteResult> {
     const deadline = performance.now() + this.options.storeTimeout;
     const backOff = new BackOff(50, 1_000);
     let result = await this.tryOnce(operation);
@@ -79,12 +108,28 @@ export class LeaseAttempt extends Attempt {
       await backOff.sleep(deadline - performance.now());
       result = await this.tryOnce(operation);
     }
-    if (result === 'pending') {
-      void this.writeInBackground(operation);
-    } else {
-      this.keeper.stop();
-    }
     return result;
+  }
+
+  private stepRecorder(): StepRecorder {
+    const leaseLost = (cause?: unknown): IdempotencyLeaseLostError => {
+      this.abort();
+      return new IdempotencyLeaseLostError(this.options.retryAfter, cause);
+    };
+    return {
+      record: async (steps) => {
+        if ((await this.tryFor(() => this.store.recordSteps(this.hold, steps))) !== 'written') {
+          throw leaseLost();
+        }
+      },
+      recordWith: async (work, stepsAfter) => {
+        const { result, recorded } = await this.store.recordStepsWith(this.hold, work, stepsAfter);
+        if (!recorded) {
+          throw leaseLost();
+        }
+        return result;
+      },
+    };
   }
 
   private async writeInBackground(operation: () => Promise<boolean>): Promise<void> {

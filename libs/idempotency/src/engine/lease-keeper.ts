@@ -7,6 +7,7 @@ export class LeaseKeeper {
   /** Read before the renewal was sent, by a clock that nobody sets: the lease lasts at least `lockTtl` from here. */
   private renewedAt: number;
   private renewing = false;
+  private lostListener: (() => void) | undefined;
 
   /** @param claimedAt `performance.now()` before the claim was sent */
   constructor(
@@ -26,6 +27,11 @@ export class LeaseKeeper {
     return performance.now() - this.renewedAt < this.lockTtl;
   }
 
+  /** The listener is called when another process is known to have the record. */
+  onLost(listener: () => void): void {
+    this.lostListener = listener;
+  }
+
   stop(): void {
     clearInterval(this.timer);
   }
@@ -42,6 +48,7 @@ export class LeaseKeeper {
       } else {
         this.renewedAt = -Infinity;
         this.stop();
+        this.lostListener?.();
         this.logger.warn(
           'A lease was lost while its handler runs: this process was stopped or cut off for longer than `lockTtl`.',
         );

@@ -11,13 +11,25 @@ import { Attempt, type EndedResponse } from './attempt.js';
 import { errorStatus } from './error-status.js';
 import type { EngineLogger } from './engine-logger.js';
 import type { Outcome } from './outcome-policy.js';
+import { type StepRecorder, Steps } from './steps.js';
 import type { RecordedResponse } from './stored-response.js';
 import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
+
+/** A crash rolls the whole transaction back, and the steps with it. */
+const NOTHING_OUTLIVES_A_CRASH: StepRecorder = {
+  record: async () => undefined,
+  recordWith: async (work, stepsAfter) => {
+    const result = await work();
+    stepsAfter(result);
+    return result;
+  },
+};
 
 /** An attempt whose claim, effects and record are one transaction. */
 export class TransactionAttempt extends Attempt {
   private loss: TransactionLoss | undefined;
   private isUndone = false;
+  protected override readonly steps: Steps;
 
   constructor(
     private readonly claim: TransactionClaim,
@@ -28,6 +40,7 @@ export class TransactionAttempt extends Attempt {
     onOver: (attempt: Attempt) => void,
   ) {
     super(claim, options, logger, 1, onOver);
+    this.steps = new Steps(NOTHING_OUTLIVES_A_CRASH, null, options.maxResponseBytes);
     transaction.onLoss((loss, undone) => this.transactionLost(loss, undone));
   }
 
@@ -64,7 +77,11 @@ export class TransactionAttempt extends Attempt {
     if (this.loss) {
       return refuse(this.notCommitted());
     }
-    return this.conclusionOf(await this.transaction.commit(recorded));
+    const result = await this.transaction.commit(recorded);
+    if (result.type === 'committed') {
+      this.afterCommit.outcomeIsDurable();
+    }
+    return this.conclusionOf(result);
   }
 
   protected override async settleLate(): Promise<void> {
@@ -114,6 +131,7 @@ export class TransactionAttempt extends Attempt {
 
   private transactionLost(loss: TransactionLoss, undone: Promise<void>): void {
     this.loss = loss;
+    this.abort();
     if (loss === 'timeout') {
       this.logger.error(
         `The transaction of ${this.claim.operation} was open for longer than \`transactionTimeout\` ` +

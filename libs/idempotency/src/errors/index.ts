@@ -5,4 +5,6 @@ export { IdempotencyConfigurationError } from './idempotency-configuration.error
 export { nothingDone } from './nothing-done.js';
 export * from './key.errors.js';
 export * from './outcome.errors.js';
+export * from './run.errors.js';
 export * from './service.errors.js';
+export * from './step.errors.js';

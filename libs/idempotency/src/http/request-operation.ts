@@ -12,12 +12,13 @@ interface RoutedRequest extends FrameworkRequest {
  * the code does not change the identity of records that exist.
  */
 export function operationOf(request: FrameworkRequest): string {
+  return numberParameters(`${request.method} ${routeTemplate(request)}`);
+}
+
+/** @param operation method and route template */
+export function numberParameters(operation: string): string {
   let parameters = 0;
-  const template = routeTemplate(request).replace(
-    /([:*])\w+/g,
-    (_, sign: string) => `${sign}${(parameters += 1)}`,
-  );
-  return `${request.method} ${template}`;
+  return operation.replace(/([:*])\w+/g, (_, sign: string) => `${sign}${(parameters += 1)}`);
 }
 
 function routeTemplate(request: RoutedRequest): string {

@@ -31,7 +31,7 @@ export async function resolveScope(
 }
 
 /** Postgres cannot store U+0000, and UTF-8 makes one of all halves of surrogate pairs. */
-function isPrincipal(value: unknown): value is string | number | bigint {
+export function isPrincipal(value: unknown): value is string | number | bigint {
   if (typeof value === 'string') {
     return value !== '' && !/\0|\p{Surrogate}/u.test(value);
   }

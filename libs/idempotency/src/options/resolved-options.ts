@@ -18,6 +18,7 @@ export interface AttemptOptions {
   /** Milliseconds that a duplicate waits for the first request; 0 rejects it at once. */
   readonly waitInFlight: number;
   readonly onAbandoned: 'fail' | 'retry';
+  readonly maxResponseBytes: number;
   readonly storeTimeout: number;
   readonly transactionTimeout: number;
   readonly isolation: IsolationLevel | undefined;
@@ -32,7 +33,6 @@ export interface ResolvedOptions extends AttemptOptions {
   readonly header: string;
   readonly keyFormat: KeyFormat;
   readonly fingerprint: IdempotentOptions['fingerprint'];
-  readonly maxResponseBytes: number;
   readonly headerRule: HeaderRule;
   readonly operation: string | undefined;
 }

@@ -1,0 +1,50 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EngineLogger } from './engine-logger.js';
+
+/** What an attempt does once its outcome is durable. Nobody waits for it but a shutdown. */
+export class AfterCommit {
+  private readonly work: (() => unknown)[] = [];
+  private isDurable = false;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly operation: string,
+    private readonly logger: EngineLogger,
+  ) {}
+
+  add(work: () => unknown): void {
+    this.work.push(work);
+    if (this.isDurable) {
+      this.start();
+    }
+  }
+
+  outcomeIsDurable(): void {
+    this.isDurable = true;
+    this.start();
+  }
+
+  /** Resolves when all of it is done. */
+  get done(): Promise<void> {
+    return this.running;
+  }
+
+  private start(): void {
+    this.running = this.running.then(() => this.runAll());
+  }
+
+  private async runAll(): Promise<void> {
+    // The response goes first.
+    await nextTurn();
+    for (const work of this.work.splice(0)) {
+      try {
+        await work();
+      } catch (cause) {
+        this.logger.error(
+          `What ${this.operation} does after its commit has failed; the outcome stands.`,
+          cause,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util';
+
+export const FAULTS = ['kill', 'cut', 'stall', 'restart', 'pool', 'skew'] as const;
+export const MODES = ['transaction', 'lease'] as const;
+export const PROTECTIONS = ['unique-key', 'fencing'] as const;
+
+export type Fault = (typeof FAULTS)[number];
+export type Mode = (typeof MODES)[number];
+export type Protection = (typeof PROTECTIONS)[number];
+
+export interface ChaosOptions {
+  /** Seconds during which there are faults, for each mode. */
+  seconds: number;
+  servers: number;
+  clients: number;
+  seed: number;
+  modes: readonly Mode[];
+  faults: ReadonlySet<Fault>;
+  /** The protection that is taken out, to show that the checks can fail. */
+  broken: Protection | undefined;
+}
+
+/** A command line that cannot be understood. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** @throws UsageError that names the option, its value and what it takes */
+export function readOptions(args: string[]): ChaosOptions {
+  const values = parse(args);
+  const mode = values.mode ?? 'both';
+  return {
+    seconds: wholeNumber('seconds', values.seconds, 30, 1),
+    servers: wholeNumber('servers', values.servers, 3, 1),
+    clients: wholeNumber('clients', values.clients, 16, 1),
+    seed: wholeNumber('seed', values.seed, Date.now() % 1_000_000, 0),
+    modes: mode === 'both' ? MODES : [oneOf('mode', mode, MODES, 'both')],
+    faults: new Set(listOf('faults', values.faults ?? FAULTS.join(','))),
+    broken: values.break === undefined ? undefined : oneOf('break', values.break, PROTECTIONS),
+  };
+}
+
+function parse(args: string[]) {
+  const text = { type: 'string' } as const;
+  const options = {
+    seconds: text,
+    servers: text,
+    clients: text,
+    seed: text,
+    mode: text,
+    faults: text,
+    break: text,
+  };
+  try {
+    return parseArgs({ args, options, strict: true }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function wholeNumber(name: string, text: string | undefined, otherwise: number, least: number): number {
+  const value = text === undefined ? otherwise : Number(text);
+  if (text?.trim() === '' || !Number.isSafeInteger(value) || value < least) {
+    throw new UsageError(`--${name} is '${text}': it must be a whole number from ${least} on.`);
+  }
+  return value;
+}
+
+function oneOf<T extends string>(name: string, text: string, allowed: readonly T[], ...more: string[]): T {
+  const found = allowed.find((value) => value === text);
+  if (found === undefined) {
+    throw new UsageError(`--${name} is '${text}': it must be one of ${[...allowed, ...more].join(', ')}.`);
+  }
+  return found;
+}
+
+/** Names with commas between them; none at all is a run without faults. */
+function listOf(name: string, text: string): Fault[] {
+  return text
+    .split(',')
+    .filter((part) => part !== '')
+    .map((part) => oneOf(name, part, FAULTS));
+}

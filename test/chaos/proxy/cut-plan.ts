@@ -1,0 +1,56 @@
+import type { Mode } from '../options.js';
+import type { Random } from '../random.js';
+
+/** How a statement ends that makes something durable: a transaction by COMMIT, a write of a lease by itself. */
+export type Commit = 'COMMIT' | 'lease write';
+
+/**
+ * What becomes of a message that commits, and of its connection:
+ *
+ * - `lost`: cut off when a part of the message, or nothing of it, has been forwarded
+ * - `cut`: forwarded, and cut off at once, while the server is still at work
+ * - `late`: cut off at once, and forwarded some time later, as by a network that holds packets back
+ * - `unanswered`: forwarded, and cut off when a part of the answer, or nothing of it, has come back
+ */
+export type CommitFate = 'lost' | 'cut' | 'late' | 'unanswered';
+
+export interface CommitCut {
+  moment: 'commit';
+  /** Which messages it waits for. */
+  of: readonly Commit[];
+  fate: CommitFate;
+  /** How much of the message, or of the answer, passes: from 0 up to, and without, 1. */
+  part: number;
+  /** Milliseconds that a `late` message is held back. */
+  delay: number;
+}
+
+export interface ByteCut {
+  moment: 'any';
+  direction: 'to the server' | 'to the client';
+  /** Which connection, as a fraction of those that are open; or all of them. */
+  connection: number | 'all';
+  /** How many bytes still pass. */
+  bytes: number;
+}
+
+/** How database connections are cut off, and when. */
+export type CutPlan = CommitCut | ByteCut;
+
+export function drawCut(random: Random, mode: Mode): CutPlan {
+  if (random.chance(0.65)) {
+    return {
+      moment: 'commit',
+      of: mode === 'transaction' ? ['COMMIT'] : random.pick([['COMMIT'], ['lease write'], ['lease write']]),
+      fate: random.pick(['lost', 'cut', 'late', 'unanswered', 'unanswered']),
+      part: random.chance(0.5) ? 0 : random.next(),
+      delay: random.integer(1, random.pick([50, 1_500, 6_000])),
+    };
+  }
+  return {
+    moment: 'any',
+    direction: random.pick(['to the server', 'to the client']),
+    connection: random.chance(0.15) ? 'all' : random.next(),
+    bytes: random.integer(0, random.pick([20, 400, 4_000])),
+  };
+}
