@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { catchError, throwError, timeout } from 'rxjs';
+import { catchError, throwError, timeout, TimeoutError } from 'rxjs';
 import { Repository } from 'typeorm';
 
 import { Effect } from '../support/effect.entity.js';
@@ -25,7 +25,9 @@ const timeOut: NestInterceptor = {
   intercept: (_context, next) =>
     next.handle().pipe(
       timeout(LIMIT),
-      catchError(() => throwError(() => new RequestTimeoutException())),
+      catchError((error) =>
+        throwError(() => (error instanceof TimeoutError ? new RequestTimeoutException() : error)),
+      ),
     ),
 };
 

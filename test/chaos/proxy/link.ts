@@ -33,7 +33,9 @@ export class Link {
     this.server = connect(port, '127.0.0.1').setNoDelay();
     client.setNoDelay();
     // In order: what the client had sent before it went is carried out, as without a proxy.
-    client.on('error', () => undefined).on('close', () => this.isCut || this.server.end());
+    client.on('error', () => undefined).on('close', () => {
+      if (!this.isCut) this.server.end();
+    });
     this.server.on('error', () => undefined).on('close', () => client.destroy());
     client.on('data', (chunk: Buffer) => {
       for (const message of this.messages.push(chunk)) if (!this.isCut) this.fromClient(message);

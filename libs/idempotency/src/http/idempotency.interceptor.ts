@@ -77,6 +77,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       over: () => recorder.flushInstead(replayOf(stored)),
       tooLarge: () => undefined,
       isUndecided: false,
+      isStale: false,
     };
     const recorder = this.recorder(context, handler, listener);
     const response: object = context.switchToHttp().getResponse();

@@ -67,7 +67,7 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
       );
       return () => {
         // Torn down by a time-out outside of ours, unless the stream has ended by itself.
-        this.byOutsider ||= this.attempt.isMethodRunning;
+        this.outsiderTakesOver();
         this.subscriber = undefined;
         inner.unsubscribe();
       };
@@ -94,6 +94,10 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
   over(): void {
     this.byOutsider ||= this.attempt.isMethodRunning && !this.isAnsweredByHandler;
     this.settleWhenBothAreOver();
+  }
+
+  get isStale(): boolean {
+    return this.byOutsider && this.isInMethod;
   }
 
   get isUndecided(): boolean {
@@ -124,8 +128,26 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
    * other one is known by its async context.
    */
   private get isAnsweredByHandler(): boolean {
+    return this.takesResponseOver || this.isInMethod;
+  }
+
+  private get isInMethod(): boolean {
     const scope = attemptScope.getStore();
-    return this.takesResponseOver || (scope?.attempt === this.attempt && scope.inMethod);
+    return scope?.attempt === this.attempt && scope.inMethod;
+  }
+
+  /**
+   * Somebody else answers while the method runs. They come too late for a whole answer of the handler's; of half an
+   * answer nothing has left, and theirs takes its place.
+   */
+  private outsiderTakesOver(): void {
+    if (!this.attempt.isMethodRunning || this.recorder.isOver) {
+      return;
+    }
+    this.byOutsider = true;
+    if (this.recorder.isBegun) {
+      this.recorder.drop();
+    }
   }
 
   private emit(subscriber: Subscriber<unknown>, value: unknown): void {
@@ -142,13 +164,13 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
     if (this.overflowed) {
       return this.fail(new InternalServerErrorException('The response is too large to be held.'));
     }
-    this.byOutsider ||= this.attempt.isMethodRunning;
+    this.outsiderTakesOver();
     subscriber.complete();
   }
 
   /** Errors leave the attempt: whoever handles them outside is not part of its transaction. */
   private fail(error: unknown): void {
-    this.byOutsider ||= this.attempt.isMethodRunning;
+    this.outsiderTakesOver();
     this.outside.runInAsyncScope(() => this.subscriber?.error(error));
   }
 

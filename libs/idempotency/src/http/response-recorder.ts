@@ -18,6 +18,8 @@ export interface RecorderListener {
   tooLarge(): void;
   /** Whether the response must be held, however large it grows. */
   readonly isUndecided: boolean;
+  /** Whether what is written now comes from a handler in whose place somebody else answers. */
+  readonly isStale: boolean;
 }
 
 /**
@@ -158,10 +160,11 @@ export class ResponseRecorder {
     const { response } = this;
     const emit = response.emit.bind(response) as (event: string, ...args: unknown[]) => boolean;
     this.shadow.define({
-      writeHead: (status: number, ...rest: unknown[]) => this.holdHead(status, rest),
-      flushHeaders: () => this.held.takeHead(response),
-      write: (chunk: unknown, ...rest: unknown[]) => this.holdWrite(chunk, rest),
-      end: (...args: unknown[]) => this.holdEnd(args),
+      writeHead: (status: number, ...rest: unknown[]) =>
+        this.listener.isStale ? response : this.holdHead(status, rest),
+      flushHeaders: () => this.listener.isStale || this.held.takeHead(response),
+      write: (chunk: unknown, ...rest: unknown[]) => this.listener.isStale || this.holdWrite(chunk, rest),
+      end: (...args: unknown[]) => (this.listener.isStale ? response : this.holdEnd(args)),
       destroy: () => this.breakOff(),
       emit: (event: string, ...args: unknown[]) => {
         if (event === 'pipe') {

@@ -1,3 +1,4 @@
+import type { QueryConfig } from 'pg';
 import type { DataSource } from 'typeorm';
 import { TransactionNotStartedError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
@@ -34,7 +35,9 @@ export class AmbientQueryRunner extends PostgresQueryRunner {
   }
 
   override connect(): Promise<unknown> {
-    return Promise.resolve({ query: (text: string, values?: unknown[]) => this.send(text, values) });
+    return Promise.resolve({
+      query: (text: string | QueryConfig, values?: unknown[]) => this.send(text, values),
+    });
   }
 
   override async query<T = any>(
@@ -107,9 +110,16 @@ export class AmbientQueryRunner extends PostgresQueryRunner {
     }
   }
 
-  private send(text: string, values?: unknown[]): Promise<unknown> {
-    refuseTransactionControl(text);
+  /** @param query a query object, too, for code that uses the driver's own client */
+  private async send(query: string | QueryConfig, values?: unknown[]): Promise<unknown> {
+    if (typeof query === 'object' && 'submit' in query) {
+      throw new AmbientTransactionError(
+        'A query that the driver works off by itself, such as a COPY or a cursor, cannot take turns with the other ' +
+          "calls of an idempotent request. Use mode 'lease' for this handler.",
+      );
+    }
+    refuseTransactionControl(typeof query === 'string' ? query : query.text);
     const node = this.target();
-    return node.execute(this, () => node.transaction.send(text, values));
+    return node.execute(this, () => node.transaction.send(query, values));
   }
 }

@@ -1,4 +1,4 @@
-import type { PoolClient, QueryResult } from 'pg';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { AmbientTransactionError } from '../../errors/ambient-transaction.error.js';
 import { isInFailedTransaction } from '../postgres-errors.js';
@@ -47,10 +47,10 @@ export class AmbientTransaction {
     return this.underWay > 0 ? 0 : performance.now() - this.quietSince;
   }
 
-  async send(text: string, values?: unknown[]): Promise<QueryResult> {
+  async send(query: string | QueryConfig, values?: unknown[]): Promise<QueryResult> {
     this.underWay += 1;
     try {
-      return await this.client.query(text, values);
+      return await this.client.query(query as string, values);
     } catch (error) {
       // Statements after the one that failed are refused; what it said is the reason.
       if (!isInFailedTransaction(error)) {
