@@ -10,6 +10,12 @@ import { newKey } from '../support/idempotent-app.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 import { markRowsWithTransaction, writers } from '../support/transaction-ids.js';
 
+const messageOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    ({ name, message, driverError = { name, message } }) => `${driverError.name}: ${driverError.message}`,
+  );
+
 onEachAdapter((adapter) => {
   let app: ScriptedApp;
 
@@ -23,11 +29,6 @@ onEachAdapter((adapter) => {
   const save = (name: string, manager: EntityManager = app.dataSource.manager) =>
     manager.save(Effect, { name });
   const names = async () => (await app.effects.find({ order: { name: 'ASC' } })).map(({ name }) => name);
-  const messageOf = (work: Promise<unknown>) =>
-    work.then(
-      () => 'done',
-      ({ name, message, driverError = { name, message } }) => `${driverError.name}: ${driverError.message}`,
-    );
 
   /** Work that a handler does not await, and that the test does. */
   function floating(work: () => Promise<unknown>) {

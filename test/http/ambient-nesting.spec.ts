@@ -7,6 +7,16 @@ import { Effect } from '../support/effect.entity.js';
 import { newKey } from '../support/idempotent-app.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
+const fail = (): never => {
+  throw new Error('out of luck');
+};
+
+const caught = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    () => 'failed',
+  );
+
 onEachAdapter((adapter) => {
   let app: ScriptedApp;
 
@@ -20,14 +30,6 @@ onEachAdapter((adapter) => {
   const transaction = (work: (manager: EntityManager) => Promise<unknown>) =>
     app.dataSource.transaction(work);
   const save = (name: string, manager = app.dataSource.manager) => manager.save(Effect, { name });
-  const fail = (): never => {
-    throw new Error('out of luck');
-  };
-  const caught = (work: Promise<unknown>) =>
-    work.then(
-      () => 'done',
-      () => 'failed',
-    );
   const names = async () => (await app.effects.find({ order: { name: 'ASC' } })).map(({ name }) => name);
 
   it('a nested transaction that fails and is caught takes only its own rows with it', async () => {

@@ -8,6 +8,10 @@ import { Effect } from '../support/effect.entity.js';
 import { newKey } from '../support/idempotent-app.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
+const fail = (): never => {
+  throw new Error('out of luck');
+};
+
 onEachAdapter((adapter) => {
   let app: ScriptedApp;
 
@@ -19,9 +23,6 @@ onEachAdapter((adapter) => {
 
   const save = (name: string, { manager }: Pick<QueryRunner, 'manager'> = app.dataSource) =>
     manager.save(Effect, { name });
-  const fail = (): never => {
-    throw new Error('out of luck');
-  };
   const names = async () => (await app.effects.find({ order: { name: 'ASC' } })).map(({ name }) => name);
 
   /** The pattern of Nest's documentation. */

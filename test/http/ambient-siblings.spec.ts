@@ -8,6 +8,13 @@ import { Effect } from '../support/effect.entity.js';
 import { newKey } from '../support/idempotent-app.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
+const fail = (): never => {
+  throw new Error('out of luck');
+};
+
+const outcomes = async (...works: Promise<unknown>[]) =>
+  (await Promise.allSettled(works)).map(({ status }) => status);
+
 onEachAdapter((adapter) => {
   let app: ScriptedApp;
 
@@ -21,11 +28,6 @@ onEachAdapter((adapter) => {
   const transaction = (work: (manager: EntityManager) => Promise<unknown>) =>
     app.dataSource.transaction(work);
   const save = (name: string, manager = app.dataSource.manager) => manager.save(Effect, { name });
-  const fail = (): never => {
-    throw new Error('out of luck');
-  };
-  const outcomes = async (...works: Promise<unknown>[]) =>
-    (await Promise.allSettled(works)).map(({ status }) => status);
   const names = async () => (await app.effects.find({ order: { name: 'ASC' } })).map(({ name }) => name);
 
   it('C38: of two transactions side by side the one that fails takes only its own rows with it', async () => {

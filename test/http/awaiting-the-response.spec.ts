@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { PassThrough, pipeline as pipelineWithCallback, Readable } from 'node:stream';
+import { PassThrough, pipeline as pipelineWithCallback, Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -68,6 +68,8 @@ const WAYS: Record<string, (response: ServerResponse) => Promise<unknown>> = {
     }
     response.end();
   },
+  'the web stream of the response': (response) =>
+    Readable.toWeb(file()).pipeTo(Writable.toWeb(response as unknown as Writable)),
   'a web stream': async (response) => {
     for await (const chunk of Readable.toWeb(file())) response.write(chunk);
     response.end();

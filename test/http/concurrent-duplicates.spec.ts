@@ -7,6 +7,20 @@ import type { HttpResponse } from '../support/http.js';
 import { newKey } from '../support/idempotent-app.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
+/** The answers of one key: one executed, and the others were told to wait or got its result. */
+function expectOneIntent(answers: HttpResponse[], replay: HttpResponse) {
+  expect(replay.headers['idempotent-replayed']).toBe('true');
+  for (const { status, body, ...answer } of answers) {
+    expect([201, 409]).toContain(status);
+    if (status === 201) expect(body.equals(replay.body)).toBe(true);
+    else expect(answer.json()).toMatchObject({ code: 'IDEMPOTENCY_KEY_IN_USE' });
+  }
+  const executed = answers.filter(
+    ({ status, headers }) => status === 201 && !headers['idempotent-replayed'],
+  );
+  expect(executed).toHaveLength(1);
+}
+
 onEachAdapter((adapter) => {
   describe.each(['transaction', 'lease'] as const)('in %s mode', (mode) => {
     let app: ScriptedApp;
@@ -23,20 +37,6 @@ onEachAdapter((adapter) => {
         return effect;
       });
     });
-
-    /** The answers of one key: one executed, and the others were told to wait or got its result. */
-    function expectOneIntent(answers: HttpResponse[], replay: HttpResponse) {
-      expect(replay.headers['idempotent-replayed']).toBe('true');
-      for (const { status, body, ...answer } of answers) {
-        expect([201, 409]).toContain(status);
-        if (status === 201) expect(body.equals(replay.body)).toBe(true);
-        else expect(answer.json()).toMatchObject({ code: 'IDEMPOTENCY_KEY_IN_USE' });
-      }
-      const executed = answers.filter(
-        ({ status, headers }) => status === 201 && !headers['idempotent-replayed'],
-      );
-      expect(executed).toHaveLength(1);
-    }
 
     it('fifty requests at once with one new key have one effect', async () => {
       const request = { key: newKey(), body: { name: 'order' } };

@@ -18,7 +18,9 @@ onEachAdapter((adapter) => {
     database = await createTestDatabase();
     proxy = await startPostgresProxy(database.url);
     app = await startScriptedApp({
-      ...{ adapter, database, dataSource: { url: proxy.url } },
+      adapter,
+      database,
+      dataSource: { url: proxy.url },
       handler: { mode: 'lease', storeTimeout: '1s', lockTtl: '2s' },
     });
     await app.dataSource.query(`CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS

@@ -18,7 +18,9 @@ onEachAdapter((adapter) => {
     database = await createTestDatabase();
     proxy = await startPostgresProxy(database.url);
     app = await startScriptedApp({
-      ...{ adapter, database, dataSource: { url: proxy.url } },
+      adapter,
+      database,
+      dataSource: { url: proxy.url },
       handler: { storeTimeout: '1200ms' },
     });
     // Lets a COMMIT take as long as a row says.

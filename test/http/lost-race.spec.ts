@@ -10,6 +10,9 @@ import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
 const LEVELS: (IsolationLevel | undefined)[] = [undefined, 'REPEATABLE READ', 'SERIALIZABLE'];
 
+const answers = async (requests: Promise<{ status: number }>[]) =>
+  (await Promise.all(requests)).map(({ status }) => status);
+
 onEachAdapter((adapter) => {
   describe.each(LEVELS)('with isolation %s', (isolation) => {
     let app: ScriptedApp;
@@ -23,9 +26,6 @@ onEachAdapter((adapter) => {
     });
     afterAll(() => closeClean(app));
     beforeEach(() => Promise.all([app.effects.clear(), app.records.clear()]));
-
-    const answers = async (requests: Promise<{ status: number }>[]) =>
-      (await Promise.all(requests)).map(({ status }) => status);
 
     it('twenty requests that race for one key have one effect, and none gets a wrong answer', async () => {
       for (const delay of [0, 0, 5, 20]) {

@@ -8,6 +8,15 @@ import type { HttpResponse } from '../support/http.js';
 import { newKey } from '../support/idempotent-app.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
+const swallow = (work: Promise<unknown>) => work.catch(() => undefined);
+
+function expectNotCommitted(answer: HttpResponse, status: 500 | 503) {
+  expect(answer.status).toBe(status);
+  expect(answer.headers['content-type']).toMatch('application/problem+json');
+  expect(answer.json()).toMatchObject({ code: 'IDEMPOTENCY_NOT_COMMITTED', status });
+  expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined);
+}
+
 onEachAdapter((adapter) => {
   let app: ScriptedApp;
 
@@ -26,16 +35,8 @@ onEachAdapter((adapter) => {
   });
 
   const save = (name: string) => app.effects.save({ name });
-  const swallow = (work: Promise<unknown>) => work.catch(() => undefined);
   const names = async () => (await app.effects.find({ order: { id: 'ASC' } })).map(({ name }) => name);
   const loggedErrors = () => JSON.stringify(app.log.lines.filter(({ level }) => level === 'error'));
-
-  function expectNotCommitted(answer: HttpResponse, status: 500 | 503) {
-    expect(answer.status).toBe(status);
-    expect(answer.headers['content-type']).toMatch('application/problem+json');
-    expect(answer.json()).toMatchObject({ code: 'IDEMPOTENCY_NOT_COMMITTED', status });
-    expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined);
-  }
 
   it('a unique violation that the handler swallows prevents the commit; the log names it and the key is free', async () => {
     await save('taken');
@@ -150,7 +151,9 @@ onEachAdapter((adapter) => {
       const { database } = app;
       const dataSource = { synchronize: false };
       serializable = await startScriptedApp({
-        ...{ adapter, database, dataSource },
+        adapter,
+        database,
+        dataSource,
         handler: { isolation: 'SERIALIZABLE' },
       });
     });

@@ -32,10 +32,15 @@ onEachAdapter((adapter) => {
       database = await createTestDatabase({ template: emptyTemplate });
       await withClient(database.url, (client) => client.query('CREATE SCHEMA "Shop 1"'));
       app = await startScriptedApp({
-        ...{ adapter, database, handler: { mode, ttl: '1s' } },
+        adapter,
+        database,
+        handler: { mode, ttl: '1s' },
         dataSource: {
-          ...{ schema: 'Shop 1', entityPrefix: 'my_', namingStrategy: new ShoutingStrategy() },
-          ...{ migrations: idempotencyMigrations, migrationsRun: true },
+          schema: 'Shop 1',
+          entityPrefix: 'my_',
+          namingStrategy: new ShoutingStrategy(),
+          migrations: idempotencyMigrations,
+          migrationsRun: true,
         } as object,
       });
     });

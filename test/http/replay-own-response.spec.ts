@@ -28,6 +28,11 @@ const ON_NODE: Record<string, Answer> = {
     raw(response).write('dGhyZWU=', 'base64');
     raw(response).end();
   },
+  'flushHeaders() before the body': (response) => {
+    raw(response).setHeader('Content-Type', 'text/plain');
+    raw(response).flushHeaders();
+    raw(response).end('after the headers');
+  },
   'a status message and an empty body': (response) => raw(response).writeHead(299, 'Quite Good').end(),
   'end() alone': (response) => raw(response).end('à la carte', 'latin1'),
 };
@@ -40,6 +45,7 @@ const ANSWERS: Record<AdapterName, Record<string, Answer>> = {
     'send() of bytes': (response) => response.send(Buffer.from([0, 128, 255])),
     'sendStatus()': (response) => response.sendStatus(202),
     'sendFile()': (response) => response.status(202).sendFile(resolve('package-lock.json')),
+    'sendFile() of a missing file': (response) => response.sendFile(resolve('no-such-file')),
     'download()': (response) => response.download(resolve('LICENSE'), 'licence.txt'),
     'redirect()': (response) => response.redirect(303, '/orders/1'),
     'format()': (response) => response.format({ json: () => response.json({ by: 'format' }) }),

@@ -7,6 +7,8 @@ import { closeClean } from '../support/clean-close.js';
 import { newKey } from '../support/idempotent-app.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
+const eight = <T>(make: (index: number) => T) => Array.from({ length: 8 }, (_, index) => make(index));
+
 onEachAdapter((adapter) => {
   describe.each(['transaction', 'lease'] as const)('in %s mode', (mode) => {
     let app: ScriptedApp;
@@ -20,8 +22,6 @@ onEachAdapter((adapter) => {
     });
     afterAll(() => closeClean(app));
     beforeEach(() => Promise.all([app.effects.clear(), app.records.clear()]));
-
-    const eight = <T>(make: (index: number) => T) => Array.from({ length: 8 }, (_, index) => make(index));
 
     /** Uses the database in as many ways at a time as handlers do. */
     const work = async () => {

@@ -12,6 +12,20 @@ import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 /** Milliseconds; the answers below must come within a few times as much, and not after a time-out of the network. */
 const STORE_TIMEOUT = 1_000;
 
+function expectUnavailable(answer: HttpResponse) {
+  expect(answer.status).toBe(503);
+  expect(answer.headers['content-type']).toMatch('application/problem+json');
+  expect(answer.headers['retry-after']).toBe('2');
+  expect(answer.json()).toMatchObject({ code: 'IDEMPOTENCY_STORE_UNAVAILABLE' });
+}
+
+async function within(milliseconds: number, requests: Promise<HttpResponse>[]) {
+  const begun = Date.now();
+  const answers = await Promise.all(requests);
+  expect(Date.now() - begun).toBeLessThan(milliseconds);
+  return answers;
+}
+
 onEachAdapter((adapter) => {
   describe.each(['transaction', 'lease'] as const)('in %s mode', (mode) => {
     let app: ScriptedApp;
@@ -22,7 +36,9 @@ onEachAdapter((adapter) => {
       database = await createTestDatabase();
       proxy = await startPostgresProxy(database.url);
       app = await startScriptedApp({
-        ...{ adapter, database, dataSource: { url: proxy.url, poolSize: 3 } },
+        adapter,
+        database,
+        dataSource: { url: proxy.url, poolSize: 3 },
         handler: { mode, storeTimeout: STORE_TIMEOUT, retryAfter: '2s' },
       });
       app.handle(() => app.effects.save({ name: 'order' }));
@@ -37,20 +53,6 @@ onEachAdapter((adapter) => {
       app.handle(() => app.effects.save({ name: 'order' }));
     });
     afterEach(() => proxy.recover());
-
-    function expectUnavailable(answer: HttpResponse) {
-      expect(answer.status).toBe(503);
-      expect(answer.headers['content-type']).toMatch('application/problem+json');
-      expect(answer.headers['retry-after']).toBe('2');
-      expect(answer.json()).toMatchObject({ code: 'IDEMPOTENCY_STORE_UNAVAILABLE' });
-    }
-
-    async function within(milliseconds: number, requests: Promise<HttpResponse>[]) {
-      const begun = Date.now();
-      const answers = await Promise.all(requests);
-      expect(Date.now() - begun).toBeLessThan(milliseconds);
-      return answers;
-    }
 
     it('C26: a database that cannot be reached: refused in time, nothing executed, and a retry executes', async () => {
       const key = newKey();

@@ -88,6 +88,16 @@ const ROWS: Row[] = [
   })),
 ];
 
+const breaking = () =>
+  new StreamableFile(
+    Readable.from(
+      (async function* () {
+        yield 'begun';
+        throw new Error('the disk is gone');
+      })(),
+    ),
+  );
+
 onEachAdapter((adapter) => {
   describe.each(['transaction', 'lease'] satisfies IdempotencyMode[])('in %s mode', (mode) => {
     let app: ScriptedApp;
@@ -124,15 +134,6 @@ onEachAdapter((adapter) => {
 
     it('a handler that returned, and whose response was broken off', async () => {
       const key = newKey();
-      const breaking = () =>
-        new StreamableFile(
-          Readable.from(
-            (async function* () {
-              yield 'begun';
-              throw new Error('the disk is gone');
-            })(),
-          ),
-        );
       await expect(app.run(withEffect(breaking), { key })).rejects.toThrow();
       const effects = await app.effects.count();
       const second = await app.run(() => 'executed again', { key });

@@ -123,7 +123,7 @@ class Pair {
   }
 
   private forward({ bytes, query }: FrontendMessage): void {
-    const decision = query?.trimEnd().endsWith('; COMMIT') ? this.takeNext() : undefined;
+    const decision = /(?:^|; )COMMIT$/.test(query?.trimEnd() ?? '') ? this.takeNext() : undefined;
     if (decision?.fate === 'lost') {
       this.client.resetAndDestroy();
       this.server.destroy();

@@ -66,7 +66,7 @@ export class Steps {
     this.refuseWrongUse(name);
     this.used.add(name);
     const done = this.done[name];
-    return done ? (done.result as T) : execute();
+    return done ? (asJson(done.result) as T) : execute();
   }
 
   private refuseWrongUse(name: string): void {
@@ -105,7 +105,8 @@ export class Steps {
   }
 
   private keep(name: string, result: unknown): void {
-    this.done[name] = { result };
+    // A copy, since the handler may change what it was given.
+    this.done[name] = { result: asJson(result) };
   }
 }
 

@@ -15,16 +15,6 @@ import { type StepRecorder, Steps } from './steps.js';
 import type { RecordedResponse } from './stored-response.js';
 import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
 
-/** A crash rolls the whole transaction back, and the steps with it. */
-const NOTHING_OUTLIVES_A_CRASH: StepRecorder = {
-  record: async () => undefined,
-  recordWith: async (work, stepsAfter) => {
-    const result = await work();
-    stepsAfter(result);
-    return result;
-  },
-};
-
 /** An attempt whose claim, effects and record are one transaction. */
 export class TransactionAttempt extends Attempt {
   private loss: TransactionLoss | undefined;
@@ -40,7 +30,7 @@ export class TransactionAttempt extends Attempt {
     onOver: (attempt: Attempt) => void,
   ) {
     super(claim, options, logger, 1, onOver);
-    this.steps = new Steps(NOTHING_OUTLIVES_A_CRASH, null, options.maxResponseBytes);
+    this.steps = new Steps(this.stepRecorder(), null, options.maxResponseBytes);
     transaction.onLoss((loss, undone) => this.transactionLost(loss, undone));
   }
 
@@ -127,6 +117,19 @@ export class TransactionAttempt extends Attempt {
         );
         return refuse(new IdempotencyOutcomeUnknownError(this.options.retryAfter, result.cause));
     }
+  }
+
+  /** A crash rolls the whole transaction back, and the steps with it: nothing is recorded. */
+  private stepRecorder(): StepRecorder {
+    return {
+      record: async () => undefined,
+      recordWith: (work, stepsAfter) =>
+        this.transaction.runNested(async () => {
+          const result = await work();
+          stepsAfter(result);
+          return result;
+        }),
+    };
   }
 
   private transactionLost(loss: TransactionLoss, undone: Promise<void>): void {

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { StoredResponse } from '../engine/stored-response.js';
+import type { HeaderValue, StoredResponse } from '../engine/stored-response.js';
 import { toHeaderValue } from './header-list.js';
 import type { HeaderRule } from './header-rule.js';
 
@@ -47,6 +47,16 @@ export class HeldResponse {
     }
   }
 
+  /** Those headers that are never part of a recorded answer. */
+  headersOutside(rule: HeaderRule): Record<string, HeaderValue> {
+    const headers = Object.entries(this.head?.headers ?? {}).flatMap(([name, value]) =>
+      value === undefined || rule.replays(name) || FRAMING.has(name)
+        ? []
+        : [[name, toHeaderValue(value)] as const],
+    );
+    return Object.fromEntries(headers);
+  }
+
   /** @param before the headers that were there already: they are set afresh for a replay */
   toStored(rule: HeaderRule, before: OutgoingHttpHeaders): StoredResponse {
     const headers = Object.entries(this.head!.headers).flatMap(([name, value]) =>
@@ -57,6 +67,9 @@ export class HeldResponse {
     return { status: this.head!.status, headers: Object.fromEntries(headers), body: this.body };
   }
 }
+
+/** How the held body was framed, which is not how another one is. */
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'trailer']);
 
 function toBuffer(chunk: unknown, encoding: unknown): Buffer {
   if (typeof chunk === 'string') {

@@ -57,7 +57,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       case 'replay':
         return this.replay(context, handler, admission.response);
       case 'execute': {
-        const takesResponseOver = handlesResponse(context.getClass(), context.getHandler().name);
+        const takesResponseOver = handlesResponse(context.getClass(), handler.registration.methodName);
         const { attempt } = admission;
         const exchange = new IdempotentExchange(attempt, takesResponseOver, this.problems, this.logger);
         this.exchanges.set(context.switchToHttp().getRequest(), exchange);
@@ -74,7 +74,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     stored: StoredResponse,
   ): Observable<undefined> {
     const listener: RecorderListener = {
-      over: () => recorder.flushInstead(replayOf(stored)),
+      over: () => recorder.flushReplay(replayOf(stored)),
       tooLarge: () => undefined,
       isUndecided: false,
       isStale: false,
@@ -82,7 +82,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const recorder = this.recorder(context, handler, listener);
     const response: object = context.switchToHttp().getResponse();
     const reply = (): unknown => this.adapterHost.httpAdapter.reply(response, undefined, stored.status);
-    if (handlesResponse(context.getClass(), context.getHandler().name)) {
+    if (handlesResponse(context.getClass(), handler.registration.methodName)) {
       void reply();
     } else if (Reflect.hasMetadata(RENDER_METADATA, context.getHandler())) {
       // Express calls it `render`, Fastify `view`: a template would fail without its model.

@@ -128,6 +128,15 @@ export class ResponseRecorder {
     this.showClose();
   }
 
+  /**
+   * Sends a recorded answer where no handler ran: what others have set for this request alone, such as its id or a
+   * renewed cookie, goes with it.
+   */
+  flushReplay(recorded: StoredResponse): void {
+    const fresh = this.held.headersOutside(this.rule);
+    this.flushInstead({ ...recorded, headers: { ...recorded.headers, ...fresh } });
+  }
+
   /** Sends another answer than the one that is held, if one is held. */
   flushInstead({ status, headers, body }: StoredResponse): void {
     const { isOver } = this;

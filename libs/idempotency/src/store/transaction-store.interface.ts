@@ -40,6 +40,9 @@ export interface ClaimedTransaction {
   /** Runs `work` so that everything it starts joins the transaction. */
   run<T>(work: () => T): T;
 
+  /** Runs `work` so that all of it is undone when it fails, and nothing else. */
+  runNested<T>(work: () => Promise<T>): Promise<T>;
+
   /** Whether the handler failed because its work lost to another transaction, so that a retry may succeed. */
   isTransient(error: unknown): boolean;
 

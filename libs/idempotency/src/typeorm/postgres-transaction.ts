@@ -63,6 +63,10 @@ export class PostgresTransaction implements ClaimedTransaction {
     return ambientNode.run(this.node, work);
   }
 
+  runNested<T>(work: () => Promise<T>): Promise<T> {
+    return this.manager.transaction(() => work());
+  }
+
   onLoss(listener: LossListener): void {
     this.lossListener = listener;
   }
