@@ -29,6 +29,7 @@ export class LeaseAttempt extends Attempt {
   private readonly hold: LeaseHold;
   private readonly keeper: LeaseKeeper;
   protected override readonly steps: Steps;
+  private isLost = false;
 
   constructor(
     target: ClaimTarget,
@@ -67,6 +68,10 @@ export class LeaseAttempt extends Attempt {
   protected override async conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
     if (this.isMethodRunning) {
       return SEND;
+    }
+    if (this.isLost) {
+      this.keeper.stop();
+      return this.answerOfNewOwner();
     }
     if (outcome === 'release') {
       await this.write(() => this.store.release(this.hold).then(() => true));
@@ -112,9 +117,11 @@ export class LeaseAttempt extends Attempt {
   }
 
   private stepRecorder(): StepRecorder {
-    const leaseLost = (cause?: unknown): IdempotencyLeaseLostError => {
+    const leaseLost = (): IdempotencyLeaseLostError => {
+      // Nothing that comes after an unrecorded step may be recorded: a retry must find the attempt where it stopped.
+      this.isLost = true;
       this.abort();
-      return new IdempotencyLeaseLostError(this.options.retryAfter, cause);
+      return new IdempotencyLeaseLostError(this.options.retryAfter);
     };
     return {
       record: async (steps) => {

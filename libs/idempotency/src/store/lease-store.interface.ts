@@ -96,7 +96,8 @@ export interface LeaseStore {
    * transaction, under the same condition. Without the record, nothing of the work remains.
    *
    * @param stepsAfter gives the text to record, from what `work` has returned
-   * @throws what `work` throws
+   * @returns `recorded` false where the record is not the owner's any more, or the store cannot tell
+   * @throws what `work` throws, and when the transaction was rolled back
    */
   recordStepsWith<T>(
     hold: LeaseHold,

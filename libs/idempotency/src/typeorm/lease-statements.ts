@@ -61,8 +61,11 @@ export function leaseStatements(table: RecordTable) {
     /** A process that lost its lease must not tell the next attempt what is done. $1 id, $2 owner, $3 steps */
     recordSteps: `UPDATE ${name} SET ${c.steps} = $3 WHERE ${isHeld}`,
 
-    /** Waits for a transaction that is just writing the row. $1 id, $2 owner, $3 steps */
-    hasSteps: `SELECT 1 FROM ${name} WHERE ${c.id} = $1 AND ${c.owner} = $2 AND ${c.steps} = $3 FOR UPDATE`,
+    /**
+     * Waits for a transaction that is just writing the row, and reads it anew then. The steps must not be a condition:
+     * it would be judged by the old version, and there would be nothing to wait for. $1 id, $2 owner
+     */
+    stepsWhenOver: `SELECT ${c.steps} AS steps FROM ${name} WHERE ${c.id} = $1 AND ${c.owner} = $2 FOR UPDATE`,
 
     /**
      * Frees the record of an attempt that died. Neither a live attempt nor a completed one matches. $1 id

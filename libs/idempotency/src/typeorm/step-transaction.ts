@@ -1,5 +1,6 @@
 import type { QueryRunner } from 'typeorm';
-import { Deadline, withTimeLimit } from '../engine/time-limit.js';
+import { BackOff } from '../engine/back-off.js';
+import { Deadline, TimeLimitError, withTimeLimit } from '../engine/time-limit.js';
 import type { LeaseHold } from '../store/lease-store.interface.js';
 import { AmbientTransaction } from './ambient/ambient-transaction.js';
 import { ambientNode, TransactionNode } from './ambient/transaction-node.js';
@@ -47,8 +48,8 @@ export class StepTransaction {
       throw error;
     }
     ambient.markCommitted();
-    await this.commit(connection, ambient, hold, steps);
-    return { result, recorded: true };
+    const recorded = await this.commit(connection, ambient, hold, steps);
+    return { result, recorded };
   }
 
   private async begin(connection: Connection, { timeLimit }: LeaseHold): Promise<AmbientTransaction> {
@@ -83,30 +84,58 @@ export class StepTransaction {
     }
   }
 
+  /** @returns false when the database cannot tell; @throws when it was rolled back */
   private async commit(
     connection: Connection,
     ambient: AmbientTransaction,
     hold: LeaseHold,
     steps: string,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       const { command } = await connection.client.query(limited('COMMIT', hold.timeLimit));
       if (command !== 'COMMIT') {
-        throw new Error('The transaction of a step was rolled back.', { cause: ambient.lastFailure });
+        throw new StepRolledBack('The transaction of a step was rolled back.', {
+          cause: ambient.lastFailure,
+        });
       }
       connection.release();
+      return true;
     } catch (error) {
       connection.destroy(error);
-      ambient.end('was not committed');
-      if (isRefusedByServer(error) || !(await this.wasCommitted(hold, steps))) {
+      if (isRefusedByServer(error) || error instanceof StepRolledBack) {
+        ambient.end('was not committed');
         throw error;
       }
+      return this.wasCommitted(hold, steps, error);
     }
   }
 
-  /** After a COMMIT whose answer was lost. The row lock makes the look wait until the old backend is done. */
-  private async wasCommitted({ id, owner, timeLimit }: LeaseHold, steps: string): Promise<boolean> {
-    const { rowCount } = await this.connections.query(this.sql.hasSteps, [id, owner, steps], timeLimit);
-    return rowCount === 1;
+  /** After a COMMIT whose answer was lost: asks until the time limit is over. */
+  private async wasCommitted(hold: LeaseHold, steps: string, cause: unknown): Promise<boolean> {
+    const deadline = new Deadline(hold.timeLimit);
+    const backOff = new BackOff(50, 1_000);
+    for (;;) {
+      try {
+        const values = [hold.id, hold.owner];
+        const { rows } = await this.connections.query(this.sql.stepsWhenOver, values, deadline.remaining);
+        if ((rows[0] as { steps: string | null } | undefined)?.steps === steps) {
+          return true;
+        }
+        throw new StepRolledBack('The transaction of a step was not committed.', { cause });
+      } catch (error) {
+        if (error instanceof StepRolledBack) {
+          throw error;
+        }
+        if (error instanceof TimeLimitError) {
+          return false;
+        }
+        await backOff.sleep();
+      }
+    }
   }
+}
+
+/** The work of the step is undone, for certain. */
+class StepRolledBack extends Error {
+  override readonly name = 'StepRolledBack';
 }
