@@ -23,6 +23,13 @@ import { PostgresTransactionStore } from './typeorm/postgres-transaction.store.j
 /** Milliseconds that a shutdown waits for handlers that run. */
 const SHUTDOWN_PATIENCE = 10_000;
 
+const nestLogger = new Logger('Idempotency');
+
+const logger: EngineLogger = {
+  warn: (message, cause) => nestLogger.warn(cause === undefined ? message : `${message} ${String(cause)}`),
+  error: (message, cause) => nestLogger.error(message, cause instanceof Error ? cause.stack : cause),
+};
+
 /**
  * Idempotency keys for the handlers that `@Idempotent()` marks. Import it once, beside `TypeOrmModule`.
  *
@@ -42,14 +49,13 @@ const SHUTDOWN_PATIENCE = 10_000;
       provide: IdempotencyEngine,
       inject: [IDEMPOTENCY_REPOSITORY, PostgresLeaseStore],
       useFactory: (repository: Repository<IdempotencyRecord>, leases: PostgresLeaseStore) => {
-        const logger = engineLogger();
         return new IdempotencyEngine(new PostgresTransactionStore(repository, logger), leases, logger);
       },
     },
     {
       provide: PostgresLeaseStore,
       inject: [IDEMPOTENCY_REPOSITORY],
-      useFactory: (repository: Repository<IdempotencyRecord>) => new PostgresLeaseStore(repository),
+      useFactory: (repository: Repository<IdempotencyRecord>) => new PostgresLeaseStore(repository, logger),
     },
     IdempotentHandlers,
     RequestKeys,
@@ -69,12 +75,4 @@ export class IdempotencyModule extends ConfigurableModuleClass implements Before
   async beforeApplicationShutdown(): Promise<void> {
     await this.engine.close(SHUTDOWN_PATIENCE);
   }
-}
-
-function engineLogger(): EngineLogger {
-  const logger = new Logger('Idempotency');
-  return {
-    warn: (message, cause) => logger.warn(cause === undefined ? message : `${message} ${String(cause)}`),
-    error: (message, cause) => logger.error(message, cause instanceof Error ? cause.stack : cause),
-  };
 }

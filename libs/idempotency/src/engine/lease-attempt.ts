@@ -130,7 +130,11 @@ export class LeaseAttempt extends Attempt {
         }
       },
       recordWith: async (work, stepsAfter) => {
-        const { result, recorded } = await this.store.recordStepsWith(this.hold, work, stepsAfter);
+        const { result, recorded } = await this.store.recordStepsWith(this.hold, {
+          work,
+          stepsAfter,
+          transactionTimeout: this.options.transactionTimeout,
+        });
         if (!recorded) {
           throw leaseLost();
         }

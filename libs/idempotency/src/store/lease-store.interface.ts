@@ -32,6 +32,15 @@ export interface LeaseHold {
   readonly timeLimit: number;
 }
 
+/** The work of a step that commits with the note that it is done. */
+export interface StepWork<T> {
+  readonly work: () => Promise<T>;
+  /** Gives the text to record, from what `work` has returned. */
+  readonly stepsAfter: (result: T) => string;
+  /** Milliseconds that the transaction may stay open. */
+  readonly transactionTimeout: number;
+}
+
 /** A record as operators see it: without fingerprint and response. @publicApi */
 export interface RecordInspection {
   readonly state: 'in-flight' | 'completed' | 'abandoned' | 'expired';
@@ -95,14 +104,12 @@ export interface LeaseStore {
    * Runs `work` in a transaction that everything it starts joins, and records the steps in the same
    * transaction, under the same condition. Without the record, nothing of the work remains.
    *
-   * @param stepsAfter gives the text to record, from what `work` has returned
    * @returns `recorded` false where the record is not the owner's any more, or the store cannot tell
    * @throws what `work` throws, and when the transaction was rolled back
    */
   recordStepsWith<T>(
     hold: LeaseHold,
-    work: () => Promise<T>,
-    stepsAfter: (result: T) => string,
+    step: StepWork<T>,
   ): Promise<{ readonly result: T; readonly recorded: boolean }>;
 
   /** What operators see of a record; `undefined` where there is none. */

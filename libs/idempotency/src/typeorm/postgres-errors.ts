@@ -5,6 +5,7 @@ const UNIQUE_VIOLATION = '23505';
 const NOT_NULL_VIOLATION = '23502';
 const IN_FAILED_TRANSACTION = '25P02';
 const IDLE_IN_TRANSACTION_TIMEOUT = '25P03';
+const DIVISION_BY_ZERO = '22012';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 
@@ -39,6 +40,10 @@ export function isUniqueViolation(error: unknown): boolean {
 
 export function isNotNullViolation(error: unknown): boolean {
   return sqlState(error) === NOT_NULL_VIOLATION;
+}
+
+export function isDivisionByZero(error: unknown): boolean {
+  return sqlState(error) === DIVISION_BY_ZERO;
 }
 
 /** An earlier statement had failed, and its error was swallowed. */

@@ -1,4 +1,5 @@
 import type { Repository } from 'typeorm';
+import type { EngineLogger } from '../engine/engine-logger.js';
 import type { RecordedResponse } from '../engine/stored-response.js';
 import { Deadline } from '../engine/time-limit.js';
 import type { ExistingRecord } from '../store/claim.js';
@@ -9,6 +10,7 @@ import type {
   LeaseHold,
   LeaseStore,
   RecordInspection,
+  StepWork,
 } from '../store/lease-store.interface.js';
 import { Connections } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';
@@ -26,11 +28,12 @@ export class PostgresLeaseStore implements LeaseStore {
   private readonly sql: LeaseStatements;
   private readonly steps: StepTransaction;
 
-  constructor(repository: Repository<IdempotencyRecord>) {
+  constructor(repository: Repository<IdempotencyRecord>, logger: EngineLogger) {
     const dataSource = dataSourceOf(repository.manager);
     this.connections = new Connections(dataSource);
-    this.sql = leaseStatements(recordTable(repository.metadata));
-    this.steps = new StepTransaction(this.connections, this.sql, makeAmbient(dataSource));
+    const table = recordTable(repository.metadata);
+    this.sql = leaseStatements(table);
+    this.steps = new StepTransaction(this.connections, table, this.sql, makeAmbient(dataSource), logger);
   }
 
   async claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
@@ -74,12 +77,8 @@ export class PostgresLeaseStore implements LeaseStore {
     return (await this.count(this.sql.recordSteps, [id, owner, steps], timeLimit)) === 1;
   }
 
-  recordStepsWith<T>(
-    hold: LeaseHold,
-    work: () => Promise<T>,
-    stepsAfter: (result: T) => string,
-  ): Promise<{ result: T; recorded: boolean }> {
-    return this.steps.run(hold, work, stepsAfter);
+  recordStepsWith<T>(hold: LeaseHold, step: StepWork<T>): Promise<{ result: T; recorded: boolean }> {
+    return this.steps.run(hold, step);
   }
 
   async inspect(id: Buffer, timeLimit: number): Promise<RecordInspection | undefined> {

@@ -12,6 +12,7 @@ import { AmbientTransaction } from './ambient/ambient-transaction.js';
 import { makeAmbient } from './ambient/make-ambient.js';
 import { type Connection, Connections, limited } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';
+import { PooledTransaction } from './pooled-transaction.js';
 import { retryTransient } from './postgres-errors.js';
 import { PostgresTransaction } from './postgres-transaction.js';
 import { type RecordRow, toExistingRecord } from './record-row.js';
@@ -111,7 +112,9 @@ export class PostgresTransactionStore implements TransactionStore {
       this.ownRunner,
     );
     const fate = new TransactionFate(this.connections, this.table, claim);
-    return new PostgresTransaction(connection, ambient, this.table, claim, fate, this.logger);
+    const endBackend = (process: number): Promise<void> => fate.endBackend(process);
+    const transaction = new PooledTransaction(connection, ambient, claim, endBackend, this.logger);
+    return new PostgresTransaction(transaction, this.table, claim, fate);
   }
 
   /** Several statements in one message give several results. */

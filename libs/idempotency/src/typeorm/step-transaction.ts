@@ -1,141 +1,104 @@
+import type { QueryResult } from 'pg';
 import type { QueryRunner } from 'typeorm';
 import { BackOff } from '../engine/back-off.js';
-import { Deadline, TimeLimitError, withTimeLimit } from '../engine/time-limit.js';
-import type { LeaseHold } from '../store/lease-store.interface.js';
+import type { EngineLogger } from '../engine/engine-logger.js';
+import { Deadline, TimeLimitError } from '../engine/time-limit.js';
+import type { LeaseHold, StepWork } from '../store/lease-store.interface.js';
 import { AmbientTransaction } from './ambient/ambient-transaction.js';
-import { ambientNode, TransactionNode } from './ambient/transaction-node.js';
 import { type Connection, type Connections, limited } from './connections.js';
 import type { LeaseStatements } from './lease-statements.js';
-import { isRefusedByServer } from './postgres-errors.js';
-
-/** Thrown inside, to roll back what a process did that no longer holds its lease. */
-const NOT_HELD = Symbol('not held');
+import { PooledTransaction, type TransactionLimits } from './pooled-transaction.js';
+import { isDivisionByZero, isInFailedTransaction } from './postgres-errors.js';
+import type { RecordTable } from './record-table.js';
+import { beginStep, recordStepsAndCommit, type TransactionSettings } from './transaction-statements.js';
 
 /** One transaction of a handler in `lease` mode, which commits together with the note that its step is done. */
 export class StepTransaction {
   constructor(
     private readonly connections: Connections,
+    private readonly table: RecordTable,
     private readonly sql: LeaseStatements,
     private readonly ownRunner: () => QueryRunner,
+    private readonly logger: EngineLogger,
   ) {}
 
-  async run<T>(
-    hold: LeaseHold,
-    work: () => Promise<T>,
-    stepsAfter: (result: T) => string,
-  ): Promise<{ result: T; recorded: boolean }> {
-    const connection = await this.connections.acquire(new Deadline(hold.timeLimit));
-    const ambient = await this.begin(connection, hold);
-    const node = new TransactionNode(ambient);
+  async run<T>(hold: LeaseHold, step: StepWork<T>): Promise<{ result: T; recorded: boolean }> {
+    const { transactionTimeout } = step;
+    const transaction = await this.begin({ transactionTimeout, timeLimit: hold.timeLimit });
     let result: T;
     let steps: string;
     try {
-      result = await ambientNode.run(node, work);
-      await node.drain();
-      if (node.isHeld) {
-        throw new Error(
-          'A transaction that was begun with createQueryRunner() was neither committed nor rolled back.',
-        );
-      }
-      steps = stepsAfter(result);
-      await this.recordSteps(connection, hold, steps);
+      result = await transaction.run(step.work);
+      steps = step.stepsAfter(result);
     } catch (error) {
-      ambient.end('was rolled back');
-      await this.rollback(connection, hold);
-      if (error === NOT_HELD) {
-        return { result: result!, recorded: false };
-      }
+      await transaction.rollback();
       throw error;
     }
-    ambient.markCommitted();
-    const recorded = await this.commit(connection, ambient, hold, steps);
-    return { result, recorded };
+    return { result, recorded: await this.commit(transaction, hold, steps) };
   }
 
-  private async begin(connection: Connection, { timeLimit }: LeaseHold): Promise<AmbientTransaction> {
-    const { client } = connection;
-    const settings = `SELECT current_setting('transaction_isolation') AS isolation, pg_backend_pid() AS backend`;
+  private async begin(limits: TransactionLimits): Promise<PooledTransaction> {
+    const deadline = new Deadline(limits.timeLimit);
+    const connection = await this.connections.acquire(deadline);
     try {
-      await client.query(limited('BEGIN', timeLimit));
-      const { rows } = await client.query(limited(settings, timeLimit));
-      const { isolation, backend } = rows[0] as { isolation: string; backend: number };
-      return new AmbientTransaction(client, this.connections.dataSource, isolation, backend, this.ownRunner);
+      const message = limited(beginStep(limits.transactionTimeout), deadline.remaining);
+      const results = (await connection.client.query(message)) as unknown as QueryResult[];
+      return this.open(connection, results[1]!.rows[0] as TransactionSettings, limits);
     } catch (error) {
       connection.destroy(error);
       throw error;
     }
   }
 
-  private async recordSteps({ client }: Connection, hold: LeaseHold, steps: string): Promise<void> {
-    const { rowCount } = await client.query(
-      limited(this.sql.recordSteps, hold.timeLimit, [hold.id, hold.owner, steps]),
-    );
-    if (rowCount !== 1) {
-      throw NOT_HELD;
-    }
-  }
-
-  private async rollback(connection: Connection, { timeLimit }: LeaseHold): Promise<void> {
-    try {
-      await withTimeLimit('Rolling a step back', timeLimit, connection.client.query('ROLLBACK'));
-      connection.release();
-    } catch (error) {
-      connection.destroy(error);
-    }
-  }
-
-  /** @returns false when the database cannot tell; @throws when it was rolled back */
-  private async commit(
+  private open(
     connection: Connection,
-    ambient: AmbientTransaction,
-    hold: LeaseHold,
-    steps: string,
-  ): Promise<boolean> {
-    try {
-      const { command } = await connection.client.query(limited('COMMIT', hold.timeLimit));
-      if (command !== 'COMMIT') {
-        throw new StepRolledBack('The transaction of a step was rolled back.', {
-          cause: ambient.lastFailure,
-        });
+    { isolation, backend }: TransactionSettings,
+    limits: TransactionLimits,
+  ): PooledTransaction {
+    const { client } = connection;
+    const { dataSource } = this.connections;
+    const ambient = new AmbientTransaction(client, dataSource, isolation, backend, this.ownRunner);
+    // Its locks are the work's own: the server finds out by itself that nobody waits for it any more.
+    return new PooledTransaction(connection, ambient, limits, async () => undefined, this.logger);
+  }
+
+  /** @returns false where the lease is lost, or the database cannot tell; @throws when it was rolled back */
+  private async commit(transaction: PooledTransaction, hold: LeaseHold, steps: string): Promise<boolean> {
+    const answer = await transaction.commit(recordStepsAndCommit(this.table, hold, steps));
+    switch (answer.type) {
+      case 'committed':
+        return true;
+      case 'unanswered': {
+        const committed = await this.wasCommitted(hold, steps);
+        await transaction.concludeCommit(committed === true);
+        if (committed === false) {
+          throw answer.error;
+        }
+        return committed === true;
       }
-      connection.release();
-      return true;
-    } catch (error) {
-      connection.destroy(error);
-      if (isRefusedByServer(error) || error instanceof StepRolledBack) {
-        ambient.end('was not committed');
-        throw error;
-      }
-      return this.wasCommitted(hold, steps, error);
+      default:
+        if (isDivisionByZero(answer.error)) {
+          return false;
+        }
+        throw isInFailedTransaction(answer.error) ? transaction.lastFailure : answer.error;
     }
   }
 
-  /** After a COMMIT whose answer was lost: asks until the time limit is over. */
-  private async wasCommitted(hold: LeaseHold, steps: string, cause: unknown): Promise<boolean> {
+  /** After a COMMIT whose answer was lost: asks until the time limit is over. @returns undefined where it stays open */
+  private async wasCommitted(hold: LeaseHold, steps: string): Promise<boolean | undefined> {
     const deadline = new Deadline(hold.timeLimit);
     const backOff = new BackOff(50, 1_000);
     for (;;) {
       try {
         const values = [hold.id, hold.owner];
         const { rows } = await this.connections.query(this.sql.stepsWhenOver, values, deadline.remaining);
-        if ((rows[0] as { steps: string | null } | undefined)?.steps === steps) {
-          return true;
-        }
-        throw new StepRolledBack('The transaction of a step was not committed.', { cause });
+        return (rows[0] as { steps: string | null } | undefined)?.steps === steps;
       } catch (error) {
-        if (error instanceof StepRolledBack) {
-          throw error;
-        }
         if (error instanceof TimeLimitError) {
-          return false;
+          return undefined;
         }
         await backOff.sleep();
       }
     }
   }
-}
-
-/** The work of the step is undone, for certain. */
-class StepRolledBack extends Error {
-  override readonly name = 'StepRolledBack';
 }

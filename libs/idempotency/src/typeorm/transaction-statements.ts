@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { RecordedResponse } from '../engine/stored-response.js';
+import type { LeaseHold } from '../store/lease-store.interface.js';
 import type { TransactionClaim } from '../store/transaction-store.interface.js';
 import { lookUp, responseColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';
@@ -40,6 +41,24 @@ export function begin(table: RecordTable, claim: TransactionClaim): string {
 /** Removes a record whose retention is over, under the locks. */
 export function removeExpired({ name, column: c }: RecordTable, id: Buffer): string {
   return `DELETE FROM ${name} WHERE ${c.id} = ${bytes(id)}`;
+}
+
+/** Opens the transaction of a step, which needs no locks: the lease is its claim. */
+export function beginStep(transactionTimeout: number): string {
+  return (
+    `BEGIN; SELECT set_config('idle_in_transaction_session_timeout', '${transactionTimeout}', true), ` +
+    `current_setting('transaction_isolation') AS isolation, pg_backend_pid() AS backend`
+  );
+}
+
+/** Notes the steps and commits, in one message. Where the lease is lost, the division by zero rolls the work back. */
+export function recordStepsAndCommit(table: RecordTable, { id, owner }: LeaseHold, steps: string): string {
+  const { name, column: c } = table;
+  return (
+    `WITH noted AS (UPDATE ${name} SET ${c.steps} = ${text(steps)} WHERE ${c.id} = ${bytes(id)} ` +
+    `AND ${c.owner} = ${text(owner)} AND ${c.completedAt} IS NULL RETURNING 1) ` +
+    `SELECT 1 / count(*) FROM noted; COMMIT`
+  );
 }
 
 /**
