@@ -4,7 +4,7 @@ import { Controller, Param, Post, ServiceUnavailableException } from '@nestjs/co
 /** The client of a payment provider. */
 export abstract class PaymentProvider {
   /** Charges once for each `idempotencyKey`, however often it is asked. */
-  abstract charge(orderId: string, idempotencyKey: string): Promise<{ id: string }>;
+  abstract charge(orderId: string, idempotencyKey: string, signal?: AbortSignal): Promise<{ id: string }>;
 }
 
 /** The provider refused before it did anything. */
@@ -19,8 +19,8 @@ export class PaymentsController {
   @Idempotent({ mode: 'lease', onAbandoned: 'retry' })
   async pay(@Param('id') id: string, @IdempotencyContext() context: IdempotentContext) {
     try {
-      // With the scope in it: two users may send the same key.
-      const charge = await this.provider.charge(id, `${context.scope}:${context.key}`);
+      // The same in every attempt, and of each user another one.
+      const charge = await this.provider.charge(id, context.deriveKey('charge'));
       return { charge: charge.id };
     } catch (error) {
       if (error instanceof TooBusyError) {

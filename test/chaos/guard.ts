@@ -29,6 +29,7 @@ rm -rf "$1"
 export class Guard {
   private readonly pids = new Set<number>();
   private readonly child: ChildProcess;
+  private over = false;
 
   /** @param folder of the run, which is removed with all that is in it */
   constructor(folder: string) {
@@ -39,6 +40,11 @@ export class Guard {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     this.child.stdin!.on('error', () => undefined);
+  }
+
+  /** Whether nothing may be started any more. */
+  get isOver(): boolean {
+    return this.over;
   }
 
   watch(process: ChildProcess): void {
@@ -54,6 +60,7 @@ export class Guard {
 
   /** Ends everything that is left, and waits for it. */
   async end(): Promise<void> {
+    this.over = true;
     const exit = once(this.child, 'exit');
     this.child.stdin!.end();
     await exit;

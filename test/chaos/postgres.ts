@@ -15,6 +15,8 @@ const SETTINGS = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'm
 
 /** A Postgres with durable settings that can be stopped as by a crash, and comes back on the same port. */
 export class DurablePostgres {
+  private restarting: Promise<void> = Promise.resolve();
+
   private constructor(
     private readonly cluster: Cluster,
     readonly port: number,
@@ -36,11 +38,21 @@ export class DurablePostgres {
     return this.url(name);
   }
 
-  /** In immediate mode nothing is written out, so the next start recovers from the log. */
-  async restart(downFor: number): Promise<void> {
-    await this.stop();
-    await sleep(downFor);
-    await ensureServer(this.cluster, SETTINGS, this.port);
+  /** One restart after the other. In immediate mode nothing is written out, so the next start recovers from the log. */
+  restart(downFor: number): Promise<void> {
+    this.restarting = this.restarting.then(async () => {
+      await this.stop();
+      await sleep(downFor);
+      await ensureServer(this.cluster, SETTINGS, this.port);
+    });
+    // Thrown by `restarted()`.
+    this.restarting.catch(() => undefined);
+    return this.restarting;
+  }
+
+  /** Returns when no restart is under way. */
+  restarted(): Promise<void> {
+    return this.restarting;
   }
 
   async stop(): Promise<void> {

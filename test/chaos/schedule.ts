@@ -13,7 +13,7 @@ export type ScheduledFault = { at: number } & (
 );
 
 /** Mean of the milliseconds between two faults of a kind. */
-const MEAN_PAUSE = { kill: 4_500, stall: 7_000, restart: 18_000, cut: 700 };
+const MEAN_PAUSE = { kill: 6_000, stall: 8_000, restart: 25_000, cut: 700 };
 
 /** Leases are this long in the servers of the harness. */
 export const LOCK_TTL_MS = 2_000;

@@ -21,9 +21,15 @@ export interface OrderItem {
   quantity: number;
 }
 
+const OWN = 'INTENT-';
+
 /** A product that only the intent of this number orders: it shows what this intent has done, whatever was recorded. */
 export function ownProduct(intent: number): string {
-  return `INTENT-${String(intent).padStart(7, '0')}`;
+  return `${OWN}${String(intent).padStart(7, '0')}`;
+}
+
+export function isOwnProduct(sku: string): boolean {
+  return sku.startsWith(OWN);
 }
 
 /** A few of the products that all intents share, for which they compete. */
@@ -56,12 +62,13 @@ export async function openShop(databaseUrl: string, intents: number): Promise<vo
   });
   await withClient(databaseUrl, async (client) => {
     await client.query(KEEP_PAID);
+    await client.query('DELETE FROM product');
     await client.query(
       `${INSERT} SELECT 'COMMON-' || lpad(n::text, 2, '0'), 'Common', 500, $1, $2 FROM generate_series(1, $3) n`,
       [CURRENCY, STOCK, COMMON_PRODUCTS],
     );
     await client.query(
-      `${INSERT} SELECT 'INTENT-' || lpad(n::text, 7, '0'), 'Own', 1000, $1, $2 FROM generate_series(1, $3::int) n`,
+      `${INSERT} SELECT '${OWN}' || lpad(n::text, 7, '0'), 'Own', 1000, $1, $2 FROM generate_series(1, $3::int) n`,
       [CURRENCY, STOCK, intents],
     );
     await client.query(`${INSERT} VALUES ($1, 'Too expensive', 1000000, $2, $3)`, [

@@ -17,7 +17,14 @@ import {
   sectionOf,
 } from './markdown.js';
 import { optionDefaults } from './option-defaults.js';
-import { ERRORS } from './problem-examples.js';
+import { ANSWERS, ERRORS, OTHER_ERRORS } from './problem-examples.js';
+
+/** What only a request can be answered with. */
+const ONLY_HTTP: ReadonlySet<string> = new Set([
+  IdempotencyErrorCode.KeyRequired,
+  IdempotencyErrorCode.BodyUnparsed,
+  IdempotencyErrorCode.ResponseUnavailable,
+]);
 
 const plain = (cell: string): string => cell.replaceAll('`', '');
 
@@ -68,6 +75,25 @@ describe('docs/answers.md', () => {
   it('shows every error', () => {
     const shown = fencedBlocks(read('docs/answers.md')).filter(({ language }) => language === 'json');
     expect(shown.map(({ subject }) => subject).toSorted()).toEqual(Object.keys(ERRORS).toSorted());
+    expect(Object.values(ERRORS).map(({ name }) => name)).toEqual(expect.arrayContaining([...ANSWERS]));
+  });
+
+  it('lists every error that is no answer', () => {
+    const listed = rowsOf(sectionOf(read('docs/answers.md'), '## Errors that are no answers'));
+    expect(listed.map(([name]) => plain(name!)).toSorted()).toEqual(OTHER_ERRORS.toSorted());
+  });
+});
+
+describe('docs/outside-http.md', () => {
+  it('says what every error means to a consumer', () => {
+    const named = rowsOf(sectionOf(read('docs/outside-http.md'), '## Errors'))
+      .flatMap(([names]) => plain(names!).split(', '))
+      .filter((name) => name.endsWith('Error'));
+    const thrown = Object.values(ERRORS)
+      .filter(({ code }) => !ONLY_HTTP.has(code))
+      .map(({ name }) => name);
+    thrown.push('IdempotencyRecordedFailureError', 'IdempotencyConfigurationError');
+    expect(named.toSorted()).toEqual(thrown.toSorted());
   });
 });
 

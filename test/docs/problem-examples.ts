@@ -21,6 +21,29 @@ export const ERRORS: Readonly<Record<string, library.IdempotencyError>> = {
   ShuttingDown: new library.IdempotencyShuttingDownError(RETRY_AFTER),
 };
 
+const exported = Object.entries(library).filter(
+  ([name]) => name.endsWith('Error') && name !== library.IdempotencyError.name,
+);
+
+/** Names of the errors that a client can get. */
+export const ANSWERS: readonly string[] = namesOf((value) => isAnswer(value));
+
+/** Names of the other ones. */
+export const OTHER_ERRORS: readonly string[] = namesOf((value) => !isAnswer(value));
+
+function namesOf(isMeant: (value: unknown) => boolean): string[] {
+  return exported.filter(([, value]) => isMeant(value)).map(([name]) => name);
+}
+
+/** An attempt that has lost its lease is answered for by the one that took it over, or as unknown. */
+function isAnswer(value: unknown): boolean {
+  return (
+    typeof value === 'function' &&
+    value.prototype instanceof library.IdempotencyError &&
+    value !== library.IdempotencyLeaseLostError
+  );
+}
+
 const details = new ProblemDetails(resolveModuleOptions({ scope: false }));
 
 /** The body that a client gets, in lines. */

@@ -6,6 +6,7 @@ import {
   type ExecutionContext,
   type INestApplication,
   Post,
+  VersioningType,
 } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { createServer } from 'node:http';
@@ -16,6 +17,7 @@ import { postOnce } from '../../docs/samples/client.js';
 import { PaymentProvider, PaymentsController, TooBusyError } from '../../docs/samples/payments.controller.js';
 import { Tag, TagsController } from '../../docs/samples/tags.controller.js';
 import { PhotosController } from '../../docs/samples/upload.controller.js';
+import { VersionedOrdersController } from '../../docs/samples/versions.controller.js';
 import { onEachAdapter } from '../support/adapters.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { emptyTemplate } from '../support/database-templates.js';
@@ -211,17 +213,44 @@ onEachAdapter((adapter) => {
         controllers: [PaymentsController],
         providers: [{ provide: PaymentProvider, useValue: provider }],
       });
-      const pay = (): Promise<HttpResponse> =>
-        app.post({ path: '/orders/7/pay', key: 'k', headers: { 'X-User': 'alice' } });
-      const answers = [await pay(), await pay(), await pay()];
+      const pay = (user: string): Promise<HttpResponse> =>
+        app.post({ path: '/orders/7/pay', key: 'k', headers: { 'X-User': user } });
+      const answers = [await pay('alice'), await pay('alice'), await pay('alice'), await pay('bob')];
       await app.close();
 
-      expect(answers.map(({ status }) => status)).toEqual([503, 201, 201]);
-      expect(answers.map(isReplayed)).toEqual([false, false, true]);
-      expect(provider.asked).toEqual([
-        ['7', 'alice:k'],
-        ['7', 'alice:k'],
+      expect(answers.map(({ status }) => status)).toEqual([503, 201, 201, 201]);
+      expect(answers.map(isReplayed)).toEqual([false, false, true, false]);
+      const [first, second, ofBob] = provider.asked.map(([, key]) => key);
+      expect(provider.asked).toHaveLength(3);
+      expect(second).toBe(first);
+      expect(ofBob).not.toBe(first);
+    });
+  });
+
+  describe('docs/samples/versions.controller.ts', () => {
+    it('tells the keys of two versions apart that a header chooses', async () => {
+      const app = await startIdempotentApp({
+        adapter,
+        controllers: [VersionedOrdersController],
+        configure: (nest) =>
+          void nest.enableVersioning({ type: VersioningType.HEADER, header: 'Accept-Version' }),
+      });
+      const order = (version: string): Promise<HttpResponse> =>
+        app.post({
+          path: '/orders',
+          key: 'k',
+          headers: { 'Accept-Version': version },
+          body: { item: 'kibble' },
+        });
+      const answers = [await order('1'), await order('2'), await order('1')];
+      await app.close();
+
+      expect(answers.map((answer) => answer.json())).toEqual([
+        { item: 'kibble' },
+        { items: ['kibble'] },
+        { item: 'kibble' },
       ]);
+      expect(answers.map(isReplayed)).toEqual([false, false, true]);
     });
   });
 

@@ -16,6 +16,17 @@ const messageOf = (work: Promise<unknown>) =>
     ({ name, message, driverError = { name, message } }) => `${driverError.name}: ${driverError.message}`,
   );
 
+/** Work that a handler does not await, and that the test does. */
+function floating(work: () => Promise<unknown>) {
+  let settled: Promise<unknown> = Promise.resolve();
+  return {
+    start: () => {
+      settled = work();
+    },
+    outcome: () => messageOf(settled),
+  };
+}
+
 onEachAdapter((adapter) => {
   let app: ScriptedApp;
 
@@ -29,17 +40,6 @@ onEachAdapter((adapter) => {
   const save = (name: string, manager: EntityManager = app.dataSource.manager) =>
     manager.save(Effect, { name });
   const names = async () => (await app.effects.find({ order: { name: 'ASC' } })).map(({ name }) => name);
-
-  /** Work that a handler does not await, and that the test does. */
-  function floating(work: () => Promise<unknown>) {
-    let settled: Promise<unknown> = Promise.resolve();
-    return {
-      start: () => {
-        settled = work();
-      },
-      outcome: () => messageOf(settled),
-    };
-  }
 
   describe('work that goes on after the answer', () => {
     it('gets a connection of its own after a commit', async () => {

@@ -97,14 +97,16 @@ onEachAdapter((adapter) => {
 
   it('C39: when the catch block throws a final answer, nothing of the handler is kept but that answer', async () => {
     const key = newKey();
-    const refuse = async () => {
-      await save('before');
-      await withRunner(
-        (runner) => save('inside', runner),
-        () => Promise.reject(new ConflictException('sold out')),
-      );
-    };
-    const first = await app.run(refuse, { key });
+    const first = await app.run(
+      async () => {
+        await save('before');
+        await withRunner(
+          (runner) => save('inside', runner),
+          () => Promise.reject(new ConflictException('sold out')),
+        );
+      },
+      { key },
+    );
     const second = await app.post({ key });
 
     expect(first.status).toBe(409);

@@ -119,31 +119,43 @@ onEachAdapter((adapter) => {
   });
 
   it('C38: nested transactions side by side inside transactions side by side are each their own', async () => {
-    const family = (name: string, unlucky: string) => (manager: EntityManager) =>
-      outcomes(
-        manager.transaction((inner) => save(`${name} 1`, inner).then(() => unlucky === '1' && fail())),
-        manager.transaction((inner) => save(`${name} 2`, inner).then(() => unlucky === '2' && fail())),
-        manager.transaction((inner) => save(`${name} 3`, inner).then(() => unlucky === '3' && fail())),
-      );
-    await app.run(() => Promise.all([transaction(family('a', '1')), transaction(family('b', '3'))]));
+    await app.run(() =>
+      Promise.all([
+        transaction((outer) =>
+          outcomes(
+            outer.transaction((inner) => save('a 1', inner).then(fail)),
+            outer.transaction((inner) => save('a 2', inner)),
+            outer.transaction((inner) => save('a 3', inner)),
+          ),
+        ),
+        transaction((outer) =>
+          outcomes(
+            outer.transaction((inner) => save('b 1', inner)),
+            outer.transaction((inner) => save('b 2', inner)),
+            outer.transaction((inner) => save('b 3', inner).then(fail)),
+          ),
+        ),
+      ]),
+    );
 
     expect(await names()).toEqual(['a 2', 'a 3', 'b 1', 'b 2']);
   });
 
   it('C38: two transactions side by side of which one fails uncaught leave nothing, and a retry executes', async () => {
     const key = newKey();
-    const both = (last: () => unknown) =>
+    app.handle(() =>
       Promise.all([
         transaction(async (manager) => {
           await save('good 1', manager);
           await sleep(50);
           await save('good 2', manager);
         }),
-        transaction((manager) => save('unsure', manager).then(last)),
-      ]);
-    const failed = await app.run(() => both(fail), { key });
+        transaction((manager) => save('unsure', manager).then(() => app.executions() === 1 && fail())),
+      ]),
+    );
+    const failed = await app.post({ key });
     const left = [await names(), await app.records.count()];
-    const retried = await app.run(() => both(() => undefined), { key });
+    const retried = await app.post({ key });
 
     expect(failed.status).toBe(500);
     expect(left).toEqual([[], 0]);

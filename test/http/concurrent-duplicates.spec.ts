@@ -15,9 +15,7 @@ function expectOneIntent(answers: HttpResponse[], replay: HttpResponse) {
     if (status === 201) expect(body.equals(replay.body)).toBe(true);
     else expect(answer.json()).toMatchObject({ code: 'IDEMPOTENCY_KEY_IN_USE' });
   }
-  const executed = answers.filter(
-    ({ status, headers }) => status === 201 && !headers['idempotent-replayed'],
-  );
+  const executed = answers.filter(({ status, headers }) => status === 201 && !headers['idempotent-replayed']);
   expect(executed).toHaveLength(1);
 }
 

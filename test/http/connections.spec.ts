@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@j
 import { Body, Controller, ForbiddenException, Post, Res, StreamableFile } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { InjectRepository } from '@nestjs/typeorm';
+import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IsNull, Repository } from 'typeorm';
@@ -48,6 +50,12 @@ onEachAdapterInEachMode((adapter, mode) => {
       return new StreamableFile(Readable.from(['file ', body.name]));
     }
 
+    @Post('late')
+    @Idempotent({ mode })
+    late(@Body() body: { name: string }, @Res() response: any) {
+      setTimeout(() => response.send(body.name), 100);
+    }
+
     @Post('refused')
     @Idempotent({ mode })
     async refused(@Body() body: { name: string }) {
@@ -58,9 +66,18 @@ onEachAdapterInEachMode((adapter, mode) => {
 
   let app: IdempotentApp;
   let connection: Connection;
+  let socket: Socket;
 
   beforeAll(async () => {
-    app = await startIdempotentApp({ adapter, controllers: [ConnectionsController] });
+    app = await startIdempotentApp({
+      adapter,
+      controllers: [ConnectionsController],
+      configure: (nest) =>
+        void nest.use((request: IncomingMessage, _response: unknown, next: () => void) => {
+          ({ socket } = request);
+          next();
+        }),
+    });
   });
   afterAll(() => app.close());
   beforeEach(async () => {
@@ -111,7 +128,9 @@ onEachAdapterInEachMode((adapter, mode) => {
       requests.map(({ body }) => expect.stringContaining(body.name)),
     );
     expect(seconds.map((second) => second.body)).toEqual(firsts.map((first) => first.body));
-    expect(seconds.map((second) => second.headers['idempotent-replayed'])).toEqual(requests.map(() => 'true'));
+    expect(seconds.map((second) => second.headers['idempotent-replayed'])).toEqual(
+      requests.map(() => 'true'),
+    );
     expect(await app.effects.count()).toBe(requests.length);
     expect(connection.rest).toBe('');
   });
@@ -155,22 +174,39 @@ onEachAdapterInEachMode((adapter, mode) => {
     expect(await app.effects.count()).toBe(requests.length);
   });
 
-  if (adapter === 'fastify') {
-    it.each(PATHS.slice(0, 3))("Fastify's inject() gets the first answer of %s and its replay", async (path) => {
-      const fastify = (app.app as NestFastifyApplication).getHttpAdapter().getInstance();
-      const request = {
-        ...{ method: 'POST' as const, url: path, payload: { name: 'injected' } },
-        headers: { 'Idempotency-Key': newKey() },
-      };
-      const first = await fastify.inject(request);
-      const second = await fastify.inject(request);
+  it('many pipelined requests leave no listeners behind on their connection', async () => {
+    connection.post('/late', newKey(), { name: 'first' });
+    await connection.read();
+    const before = socket.listenerCount('close');
+    for (let number = 0; number < 30; number += 1) connection.post('/late', newKey(), { name: `${number}` });
+    for (let number = 0; number < 30; number += 1) {
+      expect(await connection.read()).toMatchObject({ status: 201, body: `${number}` });
+    }
 
-      expect(first.statusCode).toBe(201);
-      expect(first.payload).toMatch('injected');
-      expect(second.statusCode).toBe(201);
-      expect(second.rawPayload.equals(first.rawPayload)).toBe(true);
-      expect(second.headers['idempotent-replayed']).toBe('true');
-      expect(await app.effects.count()).toBe(1);
-    });
+    expect(socket.listenerCount('close')).toBe(before);
+  });
+
+  if (adapter === 'fastify') {
+    it.each(PATHS.slice(0, 3))(
+      "Fastify's inject() gets the first answer of %s and its replay",
+      async (path) => {
+        const fastify = (app.app as NestFastifyApplication).getHttpAdapter().getInstance();
+        const request = {
+          method: 'POST' as const,
+          url: path,
+          payload: { name: 'injected' },
+          headers: { 'Idempotency-Key': newKey() },
+        };
+        const first = await fastify.inject(request);
+        const second = await fastify.inject(request);
+
+        expect(first.statusCode).toBe(201);
+        expect(first.payload).toMatch('injected');
+        expect(second.statusCode).toBe(201);
+        expect(second.rawPayload.equals(first.rawPayload)).toBe(true);
+        expect(second.headers['idempotent-replayed']).toBe('true');
+        expect(await app.effects.count()).toBe(1);
+      },
+    );
   }
 });

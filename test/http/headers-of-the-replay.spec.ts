@@ -95,15 +95,18 @@ onEachAdapterInEachMode((adapter, mode) => {
   });
 
   if (adapter === 'fastify') {
-    it.each(['/value', '/res'])('C6: what a hook of Fastify sets for each answer is fresh in a replay of %s', async (path) => {
-      const key = newKey();
-      const first = await app.post({ key, path });
-      requests = 7;
-      const second = await app.post({ key, path });
+    it.each(['/value', '/res'])(
+      'C6: what a hook of Fastify sets for each answer is fresh in a replay of %s',
+      async (path) => {
+        const key = newKey();
+        const first = await app.post({ key, path });
+        requests = 7;
+        const second = await app.post({ key, path });
 
-      expectReplay(second, first);
-      expect(first.headers['x-correlation-id']).toBe('hook 1');
-      expect(second.headers['x-correlation-id']).toBe('hook 7');
-    });
+        expectReplay(second, first);
+        expect(first.headers['x-correlation-id']).toBe('hook 1');
+        expect(second.headers['x-correlation-id']).toBe('hook 7');
+      },
+    );
   }
 });

@@ -97,7 +97,10 @@ describe.each(MODES)('HTTP/2 on Fastify in %s mode', (mode) => {
       controllers: [Http2Controller],
       imports: [
         TypeOrmModule.forRoot({
-          ...{ type: 'postgres', url: database.url, synchronize: true, retryAttempts: 0 },
+          type: 'postgres',
+          url: database.url,
+          synchronize: true,
+          retryAttempts: 0,
           entities: [IdempotencyRecord, Effect],
         }),
         TypeOrmModule.forFeature([Effect]),
@@ -121,7 +124,12 @@ describe.each(MODES)('HTTP/2 on Fastify in %s mode', (mode) => {
   afterEach(() => void session.close());
 
   function begin(path: string, key: string): ClientHttp2Stream {
-    const head = { ':method': 'POST', ':path': path, 'content-type': 'application/json', 'idempotency-key': key };
+    const head = {
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    };
     return session.request(head).end('{"amount":100}');
   }
 

@@ -55,7 +55,8 @@ const failing = (error: Error): NestInterceptor => ({
 });
 
 const healer: NestInterceptor = {
-  intercept: (_context, next) => next.handle().pipe(catchError((error) => of({ healed: error.status ?? 500 }))),
+  intercept: (_context, next) =>
+    next.handle().pipe(catchError((error) => of({ healed: error.status ?? 500 }))),
 };
 
 const shortcut: NestInterceptor = { intercept: () => of('from a cache') };
@@ -161,14 +162,17 @@ onEachAdapterInEachMode((adapter, mode) => {
   it.each([
     ['/value', ['next {"name":"value"}', 'complete', 'finalize']],
     ['/res', ['next undefined', 'complete', 'finalize']],
-  ])('the stream of %s completes for interceptors outside, the first time and in a replay', async (path, expected) => {
-    const { first, second, seenOfFirst } = await twice(path);
+  ])(
+    'the stream of %s completes for interceptors outside, the first time and in a replay',
+    async (path, expected) => {
+      const { first, second, seenOfFirst } = await twice(path);
 
-    expectReplay(second, first);
-    expect(seenOfFirst).toEqual(expected);
-    expect(seen).toEqual(['next undefined', 'complete', 'finalize']);
-    expect(app.log.messages('error')).toEqual([]);
-  });
+      expectReplay(second, first);
+      expect(seenOfFirst).toEqual(expected);
+      expect(seen).toEqual(['next undefined', 'complete', 'finalize']);
+      expect(app.log.messages('error')).toEqual([]);
+    },
+  );
 
   it('a refusal by the library is an error of the stream, with its status', async () => {
     const key = newKey();

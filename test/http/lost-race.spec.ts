@@ -66,9 +66,9 @@ onEachAdapter((adapter) => {
       withClient(app.database.url, (client) =>
         client.query(
           `INSERT INTO idempotency_records
-             SELECT (SELECT id FROM ids WHERE key = $1), scope, operation, $1, fingerprint, gen_random_uuid(), attempt,
-                    created_at, lock_expires_at, completed_at, expires_at, purge_at, status, headers, body
-               FROM idempotency_records WHERE key = $2`,
+             SELECT (jsonb_populate_record(
+                       record, jsonb_build_object('id', ids.id::text, 'key', ids.key, 'owner', gen_random_uuid()))).*
+               FROM idempotency_records AS record, ids WHERE ids.key = $1 AND record.key = $2`,
           [key, from],
         ),
       );

@@ -20,6 +20,9 @@ import { expectReplay, onEachAdapterInEachMode } from '../support/replay.js';
 /** Tries once more when the handler fails, as interceptors against short outages do. */
 const again: NestInterceptor = { intercept: (_context, next) => next.handle().pipe(retry(1)) };
 
+const outages = (count: number) =>
+  Array.from({ length: count }, () => new ServiceUnavailableException('short outage'));
+
 onEachAdapterInEachMode((adapter, mode) => {
   let calls = 0;
   let failures: Error[] = [];
@@ -64,9 +67,6 @@ onEachAdapterInEachMode((adapter, mode) => {
     await app.records.clear();
   });
 
-  const outages = (count: number) =>
-    Array.from({ length: count }, () => new ServiceUnavailableException('short outage'));
-
   it.each(['/outside', '/inside'])(
     'an interceptor that repeats a failed handler (%s) never leaves a success without its effect, nor two',
     async (path) => {
@@ -102,25 +102,28 @@ onEachAdapterInEachMode((adapter, mode) => {
     expectReplay(second, first);
   });
 
-  it.each(['/outside', '/inside'])('when the repetition (%s) fails too, its error is the outcome', async (path) => {
-    failures = outages(2);
-    const key = newKey();
-    const first = await app.post({ key, path });
-    const effects = await app.effects.count();
-    failures = [];
-    const second = await app.post({ key, path });
+  it.each(['/outside', '/inside'])(
+    'when the repetition (%s) fails too, its error is the outcome',
+    async (path) => {
+      failures = outages(2);
+      const key = newKey();
+      const first = await app.post({ key, path });
+      const effects = await app.effects.count();
+      failures = [];
+      const second = await app.post({ key, path });
 
-    expect(first.status).toBeGreaterThanOrEqual(500);
-    if (mode === 'transaction') {
-      expect(effects).toBe(0);
-      expect(second.status).toBe(201);
-      expect(await app.effects.count()).toBe(1);
-    } else {
-      expect(first.status).toBe(503);
-      expect(first.json()).toMatchObject({ message: 'short outage' });
-      expectReplay(second, first);
-    }
-  });
+      expect(first.status).toBeGreaterThanOrEqual(500);
+      if (mode === 'transaction') {
+        expect(effects).toBe(0);
+        expect(second.status).toBe(201);
+        expect(await app.effects.count()).toBe(1);
+      } else {
+        expect(first.status).toBe(503);
+        expect(first.json()).toMatchObject({ message: 'short outage' });
+        expectReplay(second, first);
+      }
+    },
+  );
 
   it.each(['/outside', '/inside'])(
     'a final refusal that is repeated (%s) has one outcome, told to the client and to its retry',

@@ -43,16 +43,31 @@ const WAYS: Record<string, SetHeaders> = {
   'writeHead() with an object': (response) => {
     raw(response)
       .writeHead(200, {
-        ...{ Location: '/orders/1', ETag: '"v1"', 'X-Custom': 'mine' },
-        ...{ 'X-List': ['one', 'two'], 'Set-Cookie': ['a=1; Path=/', 'b=2'] },
+        Location: '/orders/1',
+        ETag: '"v1"',
+        'X-Custom': 'mine',
+        'X-List': ['one', 'two'],
+        'Set-Cookie': ['a=1; Path=/', 'b=2'],
       })
       .end('done');
   },
   'writeHead() with a flat list': (response) => {
     raw(response)
       .writeHead(200, [
-        ...['Location', '/orders/1', 'ETag', '"v1"', 'X-Custom', 'mine'],
-        ...['X-List', 'one', 'X-List', 'two', 'Set-Cookie', 'a=1; Path=/', 'Set-Cookie', 'b=2'],
+        'Location',
+        '/orders/1',
+        'ETag',
+        '"v1"',
+        'X-Custom',
+        'mine',
+        'X-List',
+        'one',
+        'X-List',
+        'two',
+        'Set-Cookie',
+        'a=1; Path=/',
+        'Set-Cookie',
+        'b=2',
       ])
       .end('done');
   },
@@ -60,8 +75,11 @@ const WAYS: Record<string, SetHeaders> = {
     raw(response).setHeader('X-Custom', 'replaced by writeHead');
     raw(response)
       .writeHead(200, 'Fine', {
-        ...{ location: '/orders/1', etag: '"v1"', 'x-custom': 'mine' },
-        ...{ 'x-list': ['one', 'two'], 'set-cookie': ['a=1; Path=/', 'b=2'] },
+        location: '/orders/1',
+        etag: '"v1"',
+        'x-custom': 'mine',
+        'x-list': ['one', 'two'],
+        'set-cookie': ['a=1; Path=/', 'b=2'],
       })
       .end('done');
   },

@@ -47,7 +47,9 @@ onEachAdapterInEachMode((adapter, mode) => {
     async listening(@Res() response: any) {
       await this.effects.save({ name: 'listening' });
       const raw: ServerResponse = response.raw ?? response;
-      raw.on('finish', () => events.push(`handler: finish, sent ${raw.headersSent}, ended ${raw.writableEnded}`));
+      raw.on('finish', () =>
+        events.push(`handler: finish, sent ${raw.headersSent}, ended ${raw.writableEnded}`),
+      );
       raw.once('close', () => events.push('handler: close'));
       events.push(`handler: sent ${raw.headersSent}, ended ${raw.writableEnded}`);
       raw.write('one ');
@@ -67,11 +69,11 @@ onEachAdapterInEachMode((adapter, mode) => {
       recordsAtFinish.push(app.records.count());
     });
     response.on('close', () => events.push(`close ${response.statusCode}`));
-    response.end = function (...args: unknown[]) {
+    response.end = function (this: ServerResponse, ...args: unknown[]) {
       events.push(`end ${response.statusCode}`);
       return (end as Function).apply(this, args);
     } as typeof end;
-    response.writeHead = function (...args: unknown[]) {
+    response.writeHead = function (this: ServerResponse, ...args: unknown[]) {
       events.push('writeHead');
       response.setHeader('X-Response-Time', `${events.length}`);
       return (writeHead as Function).apply(this, args);
@@ -107,22 +109,25 @@ onEachAdapterInEachMode((adapter, mode) => {
     ['/json', 201],
     ['/file', 201],
     ['/refused', 403],
-  ])('middleware hears once of the answer of %s, and once of its replay, with the final status', async (path, status) => {
-    const key = newKey();
-    const first = await observed({ key, path });
-    const second = await observed({ key, path });
+  ])(
+    'middleware hears once of the answer of %s, and once of its replay, with the final status',
+    async (path, status) => {
+      const key = newKey();
+      const first = await observed({ key, path });
+      const second = await observed({ key, path });
 
-    for (const { response, events: heard } of [first, second]) {
-      expect(response.status).toBe(status);
-      expect(heard).toEqual([`end ${status}`, 'writeHead', `finish ${status}`, `close ${status}`]);
-      expect(response.headers['x-response-time']).toBe('2');
-    }
-    const [record] = await app.records.find();
-    if (mode === 'lease' || status === 201) {
-      expect(await Promise.all(recordsAtFinish)).toEqual([1, 1]);
-      expect(record!.headers).not.toMatch(/response-time/i);
-    }
-  });
+      for (const { response, events: heard } of [first, second]) {
+        expect(response.status).toBe(status);
+        expect(heard).toEqual([`end ${status}`, 'writeHead', `finish ${status}`, `close ${status}`]);
+        expect(response.headers['x-response-time']).toBe('2');
+      }
+      const [record] = await app.records.find();
+      if (mode === 'lease' || status === 201) {
+        expect(await Promise.all(recordsAtFinish)).toEqual([1, 1]);
+        expect(record!.headers).not.toMatch(/response-time/i);
+      }
+    },
+  );
 
   it('middleware hears once of the answers that the library gives', async () => {
     const key = newKey();

@@ -26,6 +26,16 @@ async function within(milliseconds: number, requests: Promise<HttpResponse>[]) {
   return answers;
 }
 
+function allowConnections({ name, url }: TestDatabase, allowed: boolean) {
+  const server = url.replace(/\/[^/]*$/, '/postgres');
+  return withClient(server, (client) =>
+    client.query(
+      `ALTER DATABASE "${name}" ALLOW_CONNECTIONS ${allowed};
+       SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+    ),
+  );
+}
+
 onEachAdapter((adapter) => {
   describe.each(['transaction', 'lease'] as const)('in %s mode', (mode) => {
     let app: ScriptedApp;
@@ -99,17 +109,10 @@ onEachAdapter((adapter) => {
 
     it('C26: a server that refuses new sessions: refused in time, nothing executed', async () => {
       const key = newKey();
-      const allow = (allowed: boolean) =>
-        withClient(database.url.replace(/\/[^/]*$/, '/postgres'), (client) =>
-          client.query(
-            `ALTER DATABASE "${database.name}" ALLOW_CONNECTIONS ${allowed};
-             SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database.name}'`,
-          ),
-        );
-      await allow(false);
+      await allowConnections(database, false);
       const [refused] = await within(4 * STORE_TIMEOUT, [app.post({ key })]);
       const executedMeanwhile = app.executions();
-      await allow(true);
+      await allowConnections(database, true);
       const retried = await app.post({ key });
 
       expectUnavailable(refused!);

@@ -97,19 +97,19 @@ onEachAdapterInEachMode((adapter, mode) => {
     await app.effects.clear();
   });
 
-  describe.each(['outside', 'inside'])('a time-out %s of the library', (where) => {
-    /** What the key gives once the first request is over. */
-    async function retryOf(key: string, path: string) {
-      slow = false;
-      const retry = await eventually(async () => {
-        const answer = await app.post({ key, path });
-        expect(answer.headers).not.toHaveProperty('retry-after');
-        return answer;
-      });
-      expect(await openTransactions(app.dataSource)).toBe(0);
-      return retry;
-    }
+  /** What the key gives once the first request is over. */
+  async function retryOf(key: string, path: string) {
+    slow = false;
+    const retry = await eventually(async () => {
+      const answer = await app.post({ key, path });
+      expect(answer.headers).not.toHaveProperty('retry-after');
+      return answer;
+    });
+    expect(await openTransactions(app.dataSource)).toBe(0);
+    return retry;
+  }
 
+  describe.each(['outside', 'inside'])('a time-out %s of the library', (where) => {
     it('C28: takes the place of half an answer, which nobody has seen', async () => {
       const key = newKey();
       const path = `/${where}/begun`;

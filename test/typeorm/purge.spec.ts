@@ -26,6 +26,17 @@ const INSERT_RECORDS = `
          now() + $2 * interval '1 second', now() + $2 * interval '1 second', 201, '{}', '\\x00'
     FROM generate_series(1, $1) AS number`;
 
+const service = (app: ScriptedApp) => app.app.get(IdempotencyService);
+
+const insert = (app: ScriptedApp, count: number, expiresIn: number) =>
+  app.dataSource.query(INSERT_RECORDS, [count, expiresIn]);
+
+async function untilOnly(app: ScriptedApp, count: number, patience: number) {
+  const deadline = Date.now() + patience;
+  while ((await app.records.count()) !== count && Date.now() < deadline) await sleep(100);
+  expect(await app.records.count()).toBe(count);
+}
+
 describe('purging', () => {
   let database: TestDatabase;
   let apps: ScriptedApp[] = [];
@@ -43,22 +54,14 @@ describe('purging', () => {
     for (let index = 0; index < count; index += 1) {
       apps.push(
         await startScriptedApp({
-          ...{ adapter: 'express', database, options: { purge } },
+          adapter: 'express',
+          database,
+          options: { purge },
           handler: { mode: 'lease', ttl: '2s' },
         }),
       );
     }
     return apps as [ScriptedApp, ...ScriptedApp[]];
-  }
-
-  const service = (app: ScriptedApp) => app.app.get(IdempotencyService);
-  const insert = (app: ScriptedApp, count: number, expiresIn: number) =>
-    app.dataSource.query(INSERT_RECORDS, [count, expiresIn]);
-
-  async function untilOnly(app: ScriptedApp, count: number, patience: number) {
-    const deadline = Date.now() + patience;
-    while ((await app.records.count()) !== count && Date.now() < deadline) await sleep(100);
-    expect(await app.records.count()).toBe(count);
   }
 
   describe('in the background', () => {
@@ -152,7 +155,9 @@ describe('purging', () => {
   it.each([1, 300])('removes no more than batchSize (%i) rows at a time', async (batchSize) => {
     const own = await createTestDatabase();
     const app = await startScriptedApp({
-      ...{ adapter: 'express', database: own, options: { purge: { interval: '1h', batchSize } } },
+      adapter: 'express',
+      database: own,
+      options: { purge: { interval: '1h', batchSize } },
     });
     await app.dataSource.query(COUNT_DELETED);
     await insert(app, 3 * batchSize + 1, -1);

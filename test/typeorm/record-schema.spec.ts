@@ -40,6 +40,9 @@ const DESCRIPTION = `
   UNION ALL SELECT 'options', reloptions::text, NULL, NULL, NULL FROM pg_class WHERE oid = $1::regclass
   ORDER BY 1, 2`;
 
+const differences = async (dataSource: DataSource) =>
+  (await dataSource.driver.createSchemaBuilder().log()).upQueries.map(({ query }) => query);
+
 describe('the table of records', () => {
   let database: TestDatabase;
 
@@ -50,14 +53,14 @@ describe('the table of records', () => {
 
   async function connect(settings: Partial<DataSourceOptions>): Promise<DataSource> {
     const dataSource = new DataSource({
-      ...{ type: 'postgres', url: database.url, entities: [IdempotencyRecord] },
-      ...{ migrations: idempotencyMigrations, ...settings },
+      type: 'postgres',
+      url: database.url,
+      entities: [IdempotencyRecord],
+      migrations: idempotencyMigrations,
+      ...settings,
     } as DataSourceOptions);
     return dataSource.initialize();
   }
-
-  const differences = async (dataSource: DataSource) =>
-    (await dataSource.driver.createSchemaBuilder().log()).upQueries.map(({ query }) => query);
 
   describe.each(Object.entries(SETTINGS))('with %s', (_, settings) => {
     let dataSource: DataSource;
@@ -83,15 +86,20 @@ describe('the table of records', () => {
       const records = dataSource.getRepository(IdempotencyRecord);
       const now = new Date();
       const record = {
-        ...{
-          id: Buffer.alloc(32, 7),
-          scope: null,
-          operation: 'POST /',
-          key: 'k',
-          fingerprint: Buffer.alloc(32),
-        },
-        ...{ owner: '8e03978e-40d5-43e8-bc93-6894a57f9324', attempt: 1, createdAt: now, lockExpiresAt: null },
-        ...{ completedAt: now, expiresAt: now, purgeAt: now, status: 201, headers: '{"b":1,"a":"\\u0000"}' },
+        id: Buffer.alloc(32, 7),
+        scope: null,
+        operation: 'POST /',
+        key: 'k',
+        fingerprint: Buffer.alloc(32),
+        owner: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+        attempt: 1,
+        createdAt: now,
+        lockExpiresAt: null,
+        completedAt: now,
+        expiresAt: now,
+        purgeAt: now,
+        status: 201,
+        headers: '{"b":1,"a":"\\u0000"}',
         steps: null,
         body: Buffer.from([0, 255]),
       };
@@ -130,13 +138,12 @@ describe('the table of records', () => {
     const other = await createTestDatabase({ template: emptyTemplate });
     for (const entityPrefix of ['shop_', 'bank_']) {
       const dataSource = await new DataSource({
-        ...{
-          type: 'postgres',
-          url: other.url,
-          entityPrefix,
-          migrationsTableName: `${entityPrefix}migrations`,
-        },
-        ...{ entities: [IdempotencyRecord], migrations: idempotencyMigrations },
+        type: 'postgres',
+        url: other.url,
+        entityPrefix,
+        migrationsTableName: `${entityPrefix}migrations`,
+        entities: [IdempotencyRecord],
+        migrations: idempotencyMigrations,
       }).initialize();
       await dataSource.runMigrations().finally(() => dataSource.destroy());
     }

@@ -6,6 +6,7 @@ import { IdempotencyEngine } from './engine/idempotency-engine.js';
 import type { IdempotentContext } from './engine/idempotent-context.js';
 import { recordId, type RecordIdentity } from './engine/record-id.js';
 import { runOnce, type Work } from './engine/run-once.js';
+import { IdempotencyConfigurationError } from './errors/idempotency-configuration.error.js';
 import { IdempotencyReleaseRefusedError } from './errors/run.errors.js';
 import { IdempotencyScopeUnresolvedError } from './errors/service.errors.js';
 import { checkKey } from './http/key-syntax.js';
@@ -13,6 +14,7 @@ import { numberParameters } from './http/request-operation.js';
 import { isPrincipal } from './http/request-scope.js';
 import { IDEMPOTENCY_RESOLVED_OPTIONS } from './idempotency.constants.js';
 import { PurgeService } from './maintenance/purge.service.js';
+import { describe } from './options/duration.js';
 import type { IdempotentOptions } from './options/idempotent-options.interface.js';
 import type { ResolvedModuleOptions } from './options/resolve-module-options.js';
 import { resolveOptions } from './options/resolve-options.js';
@@ -125,8 +127,16 @@ export class IdempotencyService {
   }
 }
 
-/** @throws IdempotencyScopeUnresolvedError unless the scope names somebody, or is `null` on purpose */
+/**
+ * @throws IdempotencyScopeUnresolvedError unless the scope names somebody, or is `null` on purpose
+ * @throws IdempotencyConfigurationError without an operation
+ */
 function identityOf({ scope, operation, key }: IdempotencyTarget): RecordIdentity {
+  if (typeof operation !== 'string' || operation === '') {
+    throw new IdempotencyConfigurationError(
+      `The operation is ${describe(operation)}. Name it with a text, such as 'invoice-paid' or 'POST /orders'.`,
+    );
+  }
   if (scope !== null && !isPrincipal(scope)) {
     throw new IdempotencyScopeUnresolvedError();
   }

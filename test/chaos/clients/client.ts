@@ -17,7 +17,7 @@ const LONGEST_PAUSE_MS = 1_000;
 export class Client {
   constructor(
     private readonly servers: readonly ServerProcess[],
-    private readonly random: Random,
+    readonly random: Random,
     private readonly journal: Journal,
     /** Aborted when the time is over; an intent that has no final answer then is stuck. */
     private readonly end: AbortSignal,

@@ -16,11 +16,12 @@ export class Workload {
    */
   constructor(
     private readonly mode: Mode,
-    private readonly room: number,
+    readonly room: number,
   ) {}
 
   /** One client's life: one order after the other, in `lease` mode with their payments and refunds. */
-  async run(client: Client, random: Random, stop: AbortSignal): Promise<void> {
+  async run(client: Client, stop: AbortSignal): Promise<void> {
+    const { random } = client;
     while (!stop.aborted && this.number < this.room) {
       const order = await this.order(client, random);
       if (this.mode === 'lease' && order.isSuccess && !stop.aborted) {
@@ -38,17 +39,21 @@ export class Workload {
     if (this.mode === 'lease' && random.chance(0.1)) plan.items.push({ sku: TOO_EXPENSIVE, quantity: 1 });
     return this.settle(
       client,
-      new Intent(
-        `order-${this.number}`,
-        random.pick(TOKENS),
-        { type: 'order', plan },
-        isRefused ? 409 : 201,
-      ),
+      new Intent(`order-${this.number}`, random.pick(TOKENS), { type: 'order', plan }, isRefused ? 409 : 201),
     );
   }
 
-  private async payAndRefund(order: Intent, client: Client, random: Random, stop: AbortSignal): Promise<void> {
-    const { id: orderId, total, items } = order.result<{ id: string; total: number; items: { sku: string }[] }>();
+  private async payAndRefund(
+    order: Intent,
+    client: Client,
+    random: Random,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const {
+      id: orderId,
+      total,
+      items,
+    } = order.result<{ id: string; total: number; items: { sku: string }[] }>();
     const isDeclined = items.some(({ sku }) => sku === TOO_EXPENSIVE);
     const pay = await this.settle(
       client,

@@ -11,8 +11,9 @@ export type Commit = 'COMMIT' | 'lease write';
  * - `cut`: forwarded, and cut off at once, while the server is still at work
  * - `late`: cut off at once, and forwarded some time later, as by a network that holds packets back
  * - `unanswered`: forwarded, and cut off when a part of the answer, or nothing of it, has come back
+ * - `silent`: forwarded, and the answer does not come; cut off some time later
  */
-export type CommitFate = 'lost' | 'cut' | 'late' | 'unanswered';
+export type CommitFate = 'lost' | 'cut' | 'late' | 'unanswered' | 'silent';
 
 export interface CommitCut {
   moment: 'commit';
@@ -21,7 +22,7 @@ export interface CommitCut {
   fate: CommitFate;
   /** How much of the message, or of the answer, passes: from 0 up to, and without, 1. */
   part: number;
-  /** Milliseconds that a `late` message is held back. */
+  /** Milliseconds that a `late` message is held back, or a `silent` connection stays open. */
   delay: number;
 }
 
@@ -42,9 +43,9 @@ export function drawCut(random: Random, mode: Mode): CutPlan {
     return {
       moment: 'commit',
       of: mode === 'transaction' ? ['COMMIT'] : random.pick([['COMMIT'], ['lease write'], ['lease write']]),
-      fate: random.pick(['lost', 'cut', 'late', 'unanswered', 'unanswered']),
+      fate: random.pick(['lost', 'cut', 'late', 'unanswered', 'unanswered', 'silent']),
       part: random.chance(0.5) ? 0 : random.next(),
-      delay: random.integer(1, random.pick([50, 1_500, 6_000])),
+      delay: random.integer(1, random.pick([50, 1_500, 7_000])),
     };
   }
   return {

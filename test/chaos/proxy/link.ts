@@ -33,9 +33,11 @@ export class Link {
     this.server = connect(port, '127.0.0.1').setNoDelay();
     client.setNoDelay();
     // In order: what the client had sent before it went is carried out, as without a proxy.
-    client.on('error', () => undefined).on('close', () => {
-      if (!this.isCut) this.server.end();
-    });
+    client
+      .on('error', () => undefined)
+      .on('close', () => {
+        if (!this.isCut) this.server.end();
+      });
     this.server.on('error', () => undefined).on('close', () => client.destroy());
     client.on('data', (chunk: Buffer) => {
       for (const message of this.messages.push(chunk)) if (!this.isCut) this.fromClient(message);
@@ -64,7 +66,7 @@ export class Link {
   }
 
   private fromServer(chunk: Buffer): void {
-    if (this.isCut) return;
+    if (this.isCut || this.answerCut?.fate === 'silent') return;
     if (this.answerCut) {
       this.client.write(chunk.subarray(0, Math.floor(this.answerCut.part * chunk.length)));
       this.cut('in its answer');
@@ -93,6 +95,11 @@ export class Link {
       case 'unanswered':
         this.server.write(bytes);
         this.answerCut = cut;
+        break;
+      case 'silent':
+        this.server.write(bytes);
+        this.answerCut = cut;
+        setTimeout(() => this.cut(`${cut.delay} ms after it was forwarded`), cut.delay).unref();
         break;
     }
   }

@@ -14,7 +14,9 @@ const PARTS = [
 /** The servers run what is built, so it is built again when a source is newer. */
 export async function buildIfStale(): Promise<void> {
   const stale = await Promise.all(
-    PARTS.map(async ({ sources, result }) => (await newest(join(PROJECT, sources))) > (await builtAt(result))),
+    PARTS.map(
+      async ({ sources, result }) => (await newest(join(PROJECT, sources))) > (await builtAt(result)),
+    ),
   );
   if (!stale.includes(true)) return;
   console.error('Building …');

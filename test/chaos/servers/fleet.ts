@@ -8,6 +8,8 @@ import { ServerProcess } from './server-process.js';
 import type { ClockSkew } from './skew.js';
 
 export interface FleetOptions {
+  /** What the logs are named after. */
+  name: string;
   servers: number;
   databaseUrl: string;
   gatewayUrl: string;
@@ -37,7 +39,7 @@ export async function createFleet(
       port: await freePort(),
       flags: options.flags,
       environment: { ...environmentOf(options, adapter), ...options.skew.environment(index) },
-      logFile: join(options.folder, `server-${index + 1}.log`),
+      logFile: join(options.folder, `${options.name}-server-${index + 1}.log`),
     };
     servers.push(new ServerProcess(server, guard, journal));
   }

@@ -8,7 +8,7 @@ import type { Journal } from '../journal.js';
 import { SERVER_SCRIPT } from '../project.js';
 import { removeRemains } from './skew.js';
 
-const PAUSE_AFTER_FAILED_START_MS = 200;
+const PAUSE_AFTER_FAILED_START_MS = 1_000;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
 
@@ -27,9 +27,12 @@ export class ServerProcess {
   /** Requests of the clients that have no answer yet. */
   inFlight = 0;
   mostInFlight = 0;
+  /** How often it has ended by itself. */
+  crashes = 0;
   private child?: ChildProcess;
   private supervision?: Promise<void>;
   private stopping = false;
+  private ready = false;
   private pause = 0;
   private readonly log: WriteStream;
 
@@ -46,14 +49,16 @@ export class ServerProcess {
     return this.options.name;
   }
 
-  get isRunning(): boolean {
-    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+  /** Whether it takes requests, unless it is stalled. */
+  get isReady(): boolean {
+    return this.ready;
   }
 
   /** Returns when it is ready for the first time. @throws Error when it does not get ready */
   async start(): Promise<void> {
     await new Promise<void>((ready, fail) => {
-      const giveUp = () => fail(new Error(`${this.name} does not start; its log is ${this.options.logFile}.`));
+      const giveUp = () =>
+        fail(new Error(`${this.name} does not start; its log is ${this.options.logFile}.`));
       const timer = setTimeout(giveUp, START_TIMEOUT_MS);
       this.supervision = this.supervise(() => {
         clearTimeout(timer);
@@ -106,19 +111,23 @@ export class ServerProcess {
     return isInTime;
   }
 
-  private async supervise(ready: () => void): Promise<void> {
-    while (!this.stopping) {
+  private async supervise(whenReady: () => void): Promise<void> {
+    while (!this.stopping && !this.guard.isOver) {
       this.pause = PAUSE_AFTER_FAILED_START_MS;
-      const child = this.spawn(ready);
+      const child = this.spawn(whenReady);
       const [code, signal] = await once(child, 'exit');
+      const wasReady = this.ready;
+      this.ready = false;
       await removeRemains(child.pid!);
       if (this.stopping) return;
-      if (signal !== 'SIGKILL') this.journal.note(`${this.name} has ended with ${signal ?? `code ${code}`}`);
+      this.journal.note(`${this.name} has ended with ${signal ?? `code ${code}`}`);
+      // Without a database it does not get ready, and says so; it must not end after that.
+      if (wasReady && signal !== 'SIGKILL') this.crashes += 1;
       await sleep(this.pause);
     }
   }
 
-  private spawn(ready: () => void): ChildProcess {
+  private spawn(whenReady: () => void): ChildProcess {
     const { flags, environment, port, name } = this.options;
     const child = spawn(process.execPath, [...flags, SERVER_SCRIPT], {
       env: { ...process.env, ...environment, PORT: String(port) },
@@ -133,8 +142,9 @@ export class ServerProcess {
     child.stderr!.pipe(this.log, { end: false });
     child.on('message', (message: { type?: string }) => {
       if (message.type !== 'ready') return;
+      this.ready = true;
       this.journal.note(`${name} is ready`);
-      ready();
+      whenReady();
     });
     return child;
   }

@@ -28,19 +28,22 @@ export const NO_SKEW: ClockSkew = { offset: () => undefined, environment: () => 
  */
 export async function prepareSkew(): Promise<ClockSkew> {
   const library = (await findLibrary()) ?? (await install());
-  const offset = (server: number) => OFFSETS[server % OFFSETS.length];
   return {
-    offset,
+    offset: offsetOf,
     environment: (server) =>
-      offset(server) === undefined
+      offsetOf(server) === undefined
         ? {}
         : {
             LD_PRELOAD: library,
-            FAKETIME: offset(server),
+            FAKETIME: offsetOf(server),
             // The clock that nobody sets, by which timers run, stays right.
             FAKETIME_DONT_FAKE_MONOTONIC: '1',
           },
   };
+}
+
+function offsetOf(server: number): string | undefined {
+  return OFFSETS[server % OFFSETS.length];
 }
 
 /** What the library leaves behind of a process that was killed. */

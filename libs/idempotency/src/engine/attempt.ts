@@ -92,6 +92,7 @@ export abstract class Attempt {
       throw new Error('The request was answered before its handler began, so the handler is not run.');
     }
     this.running = true;
+    this.steps.methodBegins();
     try {
       const inside = { attempt: this, inMethod: true, subject: undefined };
       const value = await attemptScope.run(inside, method);

@@ -78,9 +78,15 @@ export class LeaseAttempt extends Attempt {
       return SEND;
     }
     const recorded = this.recorded(outcome, response);
-    switch (await this.write(() => this.store.complete(this.hold, recorded, this.options.ttl))) {
-      case 'written':
+    const complete = async (): Promise<boolean> => {
+      const isWritten = await this.store.complete(this.hold, recorded, this.options.ttl);
+      if (isWritten) {
         this.afterCommit.outcomeIsDurable();
+      }
+      return isWritten;
+    };
+    switch (await this.write(complete)) {
+      case 'written':
         return SEND;
       case 'refused':
         return this.answerOfNewOwner();
@@ -164,7 +170,8 @@ export class LeaseAttempt extends Attempt {
   /** This process lost its lease and finished late: its client gets what was recorded, never what was not. */
   private async answerOfNewOwner(): Promise<Verdict> {
     this.logger.warn(
-      `An attempt of ${this.target.operation} finished after another one had taken over; its result is discarded.`,
+      `An attempt of ${this.target.operation} finished without its lease, or without a record of one of its steps; its ` +
+        `result is discarded.`,
     );
     const record = await this.store.find(this.target.id, this.options.storeTimeout).catch(() => undefined);
     return record?.type === 'completed'

@@ -1,7 +1,7 @@
 import { IdempotencyRecordedFailureError } from '../errors/run.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget } from '../store/claim.js';
-import type { Attempt } from './attempt.js';
+import type { Attempt, EndedResponse } from './attempt.js';
 import { errorStatus } from './error-status.js';
 import type { IdempotencyEngine } from './idempotency-engine.js';
 import type { IdempotentContext } from './idempotent-context.js';
@@ -30,26 +30,25 @@ export async function runOnce<T>(
     case 'replay':
       return readResult(admission.response);
     case 'execute':
-      return execute(admission.attempt, work);
+      return execute(admission.attempt, work, options.maxResponseBytes);
   }
 }
 
-async function execute<T>(attempt: Attempt, work: Work<T>): Promise<T> {
+async function execute<T>(attempt: Attempt, work: Work<T>, maxBytes: number): Promise<T> {
   const lost = new Promise<never>((_, reject) => {
     attempt.listen({ methodSettled: () => undefined, lost: reject });
   });
-  return Promise.race([lost, executeAndSettle(attempt, work)]);
+  return Promise.race([lost, executeAndSettle(attempt, work, maxBytes)]);
 }
 
-async function executeAndSettle<T>(attempt: Attempt, work: Work<T>): Promise<T> {
+async function executeAndSettle<T>(attempt: Attempt, work: Work<T>, maxBytes: number): Promise<T> {
   const ended = await attempt
     .run(undefined, () => attempt.execute(async () => asJson(await work(attempt.context))))
     .then(
       (value) => ({ response: success(value), give: () => value }),
       (error: unknown) => ({ response: failure(error), give: () => rethrow(error) }),
     );
-  const { status } = ended.response;
-  const verdict = await attempt.settle({ type: 'complete', status, content: ended.response });
+  const verdict = await attempt.settle(endedResponse(ended.response, maxBytes));
   switch (verdict.type) {
     case 'send':
       return ended.give();
@@ -58,6 +57,13 @@ async function executeAndSettle<T>(attempt: Attempt, work: Work<T>): Promise<T> 
     case 'refuse':
       throw verdict.error;
   }
+}
+
+function endedResponse(response: StoredResponse, maxBytes: number): EndedResponse {
+  const { status } = response;
+  return response.body.byteLength > maxBytes
+    ? { type: 'too-large', status, content: undefined }
+    : { type: 'complete', status, content: response };
 }
 
 function rethrow(error: unknown): never {
@@ -70,7 +76,9 @@ function success(value: unknown): StoredResponse {
 
 function failure(error: unknown): StoredResponse {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return { status: errorStatus(error), headers: {}, body: Buffer.from(JSON.stringify({ name, message })) };
+  // Whatever status an error claims to have, it is no success.
+  const status = Math.max(errorStatus(error), 400);
+  return { status, headers: {}, body: Buffer.from(JSON.stringify({ name, message })) };
 }
 
 function readResult<T>({ status, body }: StoredResponse): T {

@@ -3,7 +3,7 @@ import { IdempotencyStepError } from '../errors/step.errors.js';
 import { asJson } from './json-result.js';
 
 /** The step that the running code belongs to. */
-const currentStep = new AsyncLocalStorage<string>();
+const currentStep = new AsyncLocalStorage<{ readonly steps: Steps; readonly name: string }>();
 
 type Results = Record<string, { readonly result?: unknown }>;
 
@@ -33,9 +33,14 @@ export class Steps {
     this.done = Object.assign(Object.create(null), recorded === null ? {} : JSON.parse(recorded)) as Results;
   }
 
+  /** The method is called, for the first time or again: it may name each step once. */
+  methodBegins(): void {
+    this.used.clear();
+  }
+
   run<T>(name: string, work: () => Promise<T>): Promise<T> {
     return this.once(name, async () => {
-      const result = resultOf(name, await currentStep.run(name, work));
+      const result = resultOf(name, await this.inside(name, work));
       // One after the other: each text holds all results, and an older one must not come last.
       await this.inTurn(() => {
         const text = this.textWith(name, result);
@@ -50,7 +55,7 @@ export class Steps {
       this.inTurn(async () => {
         let result: T;
         await this.recorder.recordWith(
-          () => currentStep.run(name, work),
+          () => this.inside(name, work),
           (returned) => {
             result = resultOf(name, returned);
             return this.textWith(name, result);
@@ -71,9 +76,9 @@ export class Steps {
 
   private refuseWrongUse(name: string): void {
     const outer = currentStep.getStore();
-    if (outer !== undefined) {
+    if (outer?.steps === this) {
       throw new IdempotencyStepError(
-        `The step '${name}' was begun inside the step '${outer}'. After a crash the outer one would be repeated as a ` +
+        `The step '${name}' was begun inside the step '${outer.name}'. After a crash the outer one would be repeated as a ` +
           `whole; run them one after the other.`,
       );
     }
@@ -85,6 +90,10 @@ export class Steps {
         `The step '${name}' was begun twice in one attempt, and would get the first one's result. Give each a name of its own.`,
       );
     }
+  }
+
+  private inside<T>(name: string, work: () => Promise<T>): Promise<T> {
+    return currentStep.run({ steps: this, name }, work);
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -57,6 +57,7 @@ export class TransactionAttempt extends Attempt {
 
   protected override async conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
     if (outcome === 'release') {
+      this.abort();
       await this.transaction.rollback();
       return SEND;
     }

@@ -33,8 +33,16 @@ export class HeldResponse {
     this.head ??= { status, statusMessage, headers: { ...response.getHeaders() } };
   }
 
+  /** For `write()`, whose callback tells the writer that it may use its memory again. */
+  keepCopy(chunk: unknown, encoding: unknown): void {
+    this.add(typeof chunk === 'string' ? toBuffer(chunk, encoding) : Buffer.from(toBuffer(chunk, encoding)));
+  }
+
   keep(chunk: unknown, encoding: unknown): void {
-    const bytes = toBuffer(chunk, encoding);
+    this.add(toBuffer(chunk, encoding));
+  }
+
+  private add(bytes: Buffer): void {
     this.chunks.push(bytes);
     this.bytes += bytes.byteLength;
   }

@@ -48,6 +48,7 @@ export class ResponseRecorder {
   private held = new HeldResponse();
   private state: State = 'open';
   private closeHidden = false;
+  private isClosed = false;
 
   private readonly response: ServerResponse;
 
@@ -103,6 +104,7 @@ export class ResponseRecorder {
   drop(): void {
     this.held = new HeldResponse();
     this.state = 'open';
+    this.isClosed = false;
     this.atEntry.restore();
   }
 
@@ -189,8 +191,8 @@ export class ResponseRecorder {
       writableEnded: isOver,
       writableFinished: () => this.state === 'ended',
       finished: isOver,
-      destroyed: () => this.isBroken,
-      _closed: () => this.isBroken,
+      destroyed: () => this.isBroken || this.isClosed,
+      _closed: () => this.isBroken || this.isClosed,
     });
   }
 
@@ -235,6 +237,7 @@ export class ResponseRecorder {
     process.nextTick(() => {
       callback?.();
       this.announce('finish');
+      process.nextTick(() => this.announceClose());
     });
     this.listener.over();
     return this.response;
@@ -242,12 +245,12 @@ export class ResponseRecorder {
 
   private keep(chunk: unknown, encoding: unknown): void {
     const wasTooLarge = this.isTooLarge;
-    this.held.keep(chunk, encoding);
+    this.held.keepCopy(chunk, encoding);
     this.client.touch();
     if (this.held.bytes > MOST_HELD_BYTES && this.listener.isUndecided) {
       this.state = 'overflowed';
       this.held = new HeldResponse();
-      process.nextTick(() => this.announce('close'));
+      process.nextTick(() => this.announceClose());
     } else if (this.isTooLarge && !wasTooLarge) {
       queueMicrotask(() => this.listener.tooLarge());
     }
@@ -256,7 +259,7 @@ export class ResponseRecorder {
   private breakOff(): ServerResponse {
     if (this.state === 'open') {
       this.state = 'broken';
-      process.nextTick(() => this.announce('close'));
+      process.nextTick(() => this.announceClose());
       this.listener.over();
     }
     return this.response;
@@ -273,6 +276,12 @@ export class ResponseRecorder {
         listener.call(this.response);
       }
     }
+  }
+
+  /** Node closes a response once it has finished, and `finished()` waits for that. */
+  private announceClose(): void {
+    this.isClosed = this.state !== 'open';
+    this.announce('close');
   }
 
   private hideClose(): boolean {

@@ -100,13 +100,19 @@ export interface IdempotentOptions {
    * over; `'retry'` lets the next request execute. @default 'fail'
    */
   onAbandoned?: 'fail' | 'retry';
-  /** The largest response body that is stored; a larger one is sent, and cannot be replayed. @default '1mb' */
+  /**
+   * The largest response body that is stored; a larger one is sent, and cannot be replayed. The results of the steps of
+   * an attempt, together, have the same limit. @default '1mb'
+   */
   maxResponseBytes?: ByteSize;
   /** Changes which response headers are replayed. */
   replayHeaders?: ReplayHeadersOptions;
-  /** How long one step of the protocol may wait for the database. @default '5s' */
+  /** How long a claim, or the record of an outcome, may wait for the database. @default '5s' */
   storeTimeout?: Duration;
-  /** `transaction` mode: how long the transaction of one request may stay open. @default '60s' */
+  /**
+   * How long the transaction of one request may stay open, or in `lease` mode that of one `transactionalStep()`.
+   * @default '60s'
+   */
   transactionTimeout?: Duration;
   /** `transaction` mode: the isolation level. @default the database's own */
   isolation?: IsolationLevel;

@@ -22,6 +22,8 @@ export class AmbientQueryRunner extends PostgresQueryRunner {
     super(dataSource.driver as PostgresDriver, 'master');
     // `save()` and `remove()` would otherwise wrap each call in a savepoint, at two round trips each.
     this.isTransactionActive = true;
+    // TypeORM keeps the runner that loaded an entity for its lazy relations, and takes another once it is released.
+    Object.defineProperty(this, 'isReleased', { get: () => this.node.isClosed });
     Object.assign(this, { manager: dataSource.createEntityManager(this) });
   }
 

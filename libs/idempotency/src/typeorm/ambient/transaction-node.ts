@@ -29,6 +29,11 @@ export class TransactionNode {
     return this.holder !== undefined;
   }
 
+  /** Whether the callback of this node is over. */
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
   /** Whether calls that are made now are part of the transaction. */
   get isOpen(): boolean {
     const { state } = this.transaction;

@@ -1,0 +1,60 @@
+import type { Intent } from '../clients/intent.js';
+import type { Movement } from '../gateway.js';
+import type { Facts } from './facts.js';
+import type { Violation, ViolationKind } from './violation.js';
+
+interface PaymentBody {
+  chargeId: string | null;
+  refundId: string | null;
+}
+
+/** With steps and `onAbandoned: 'retry'`: one charge at the gateway, however often the intent was begun. */
+export function checkPay(intent: Intent, orderId: string, facts: Facts): Violation[] {
+  const charged = facts.charges.get(orderId) ?? [];
+  return checkMovement(
+    intent,
+    'charge',
+    charged,
+    facts.orders.get(orderId)?.charge,
+    ({ chargeId }) => chargeId,
+  );
+}
+
+/** With `onAbandoned: 'fail'`: never two executions, since the gateway takes no key for refunds. */
+export function checkRefund(intent: Intent, orderId: string, facts: Facts): Violation[] {
+  const refunded = facts.refunds.get(orderId) ?? [];
+  const recorded = facts.orders.get(orderId)?.refund;
+  const violations = checkMovement(intent, 'refund', refunded, recorded, ({ refundId }) => refundId);
+  for (const { attempt } of facts.records.get(intent.key) ?? []) {
+    if (attempt > 1) {
+      violations.push({ kind: 'duplicate', text: `the refund was executed ${attempt} times`, intent });
+    }
+  }
+  return violations;
+}
+
+/** @param recorded what the order says, in the database */
+function checkMovement(
+  intent: Intent,
+  name: 'charge' | 'refund',
+  movements: readonly Movement[],
+  recorded: string | null | undefined,
+  toldIn: (body: PaymentBody) => string | null,
+): Violation[] {
+  const violations: Violation[] = [];
+  const add = (kind: ViolationKind, text: string) => violations.push({ kind, text, intent });
+  const ids = movements.map(({ id }) => id);
+  if (ids.length > 1) add('duplicate', `${ids.length} ${name}s at the gateway: ${ids.join(', ')}`);
+  if (intent.isSuccess) {
+    const told = toldIn(intent.result<PaymentBody>());
+    if (!ids.some((id) => id === told)) {
+      add('lost', `the client was told of ${name} ${told}, which the gateway does not know`);
+    }
+    if (recorded !== told) {
+      add('lost', `the client was told of ${name} ${told}, and the order has ${recorded}`);
+    }
+  } else if (intent.final && intent.final.status < 500 && ids.length > 0) {
+    add('mismatched', `the client was told ${intent.final.status} for good, and there is ${name} ${ids[0]}`);
+  }
+  return violations;
+}

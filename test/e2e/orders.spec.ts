@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import type { INestApplication } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { randomUUID } from 'node:crypto';
+import request from 'supertest';
+import { DataSource } from 'typeorm';
+
+import { createAdapter, onEachAdapter } from '../support/adapters.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+const ORDER = { items: [{ sku: 'KIBBLE-2KG', quantity: 2 }], currency: 'JPY' };
+
+// Jest's module loader cannot load Swagger UI's files on Fastify, and no request here needs them.
+jest.unstable_mockModule('../../apps/orders/src/docs/setup-docs.js', () => ({ setupDocs: () => undefined }));
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  // The configuration is read when the module is imported, so both adapters share it.
+  Object.assign(process.env, { DATABASE_URL: database.url, GATEWAY_LATENCY: '50ms' });
+  const { ordersDataSourceOptions } = await import('../../apps/orders/src/database/data-source-options.js');
+  const { seedProducts } = await import('../../apps/orders/src/database/seed-products.js');
+  const dataSource = await new DataSource(ordersDataSourceOptions(database.url)).initialize();
+  await dataSource.runMigrations();
+  await seedProducts(dataSource);
+  await dataSource.destroy();
+});
+afterAll(() => database.drop());
+
+onEachAdapter((adapter) => {
+  let app: INestApplication;
+  const log = new CapturedLog();
+
+  beforeAll(async () => {
+    const { AppModule } = await import('../../apps/orders/src/app.module.js');
+    const { configureApp } = await import('../../apps/orders/src/configure-app.js');
+    const module = await Test.createTestingModule({ imports: [AppModule] })
+      .setLogger(log)
+      .compile();
+    app = module.createNestApplication(createAdapter(adapter), { logger: log });
+    await configureApp(app);
+    await app.listen(0, '127.0.0.1');
+  });
+  afterAll(() => app.close());
+
+  const post = (path: string, key: string, body?: object, token = 'demo-alice') =>
+    request(app.getHttpServer())
+      .post(path)
+      .set({ Authorization: `Bearer ${token}`, 'Idempotency-Key': key })
+      .send(body);
+  const get = (path: string) =>
+    request(app.getHttpServer()).get(path).set('Authorization', 'Bearer demo-alice');
+  const stock = async (): Promise<number> => {
+    const { body } = await get('/v1/products');
+    return (body as { sku: string; stock: number }[]).find(({ sku }) => sku === 'KIBBLE-2KG')!.stock;
+  };
+
+  it('an order that is sent twice is placed once, and answered twice', async () => {
+    const key = randomUUID();
+    const before = await stock();
+    const first = await post('/v1/orders', key, ORDER).expect(201);
+    const second = await post('/v1/orders', key, ORDER).expect(201).expect('Idempotent-Replayed', 'true');
+
+    expect(second.text).toBe(first.text);
+    expect(second.headers['location']).toBe(first.headers['location']);
+    expect(await stock()).toBe(before - 2);
+    await post('/v1/orders', key, { ...ORDER, items: [{ sku: 'KIBBLE-2KG', quantity: 3 }] }).expect(422);
+    await post('/v1/orders', key, ORDER, 'demo-bob').expect(201);
+    expect(await stock()).toBe(before - 4);
+  });
+
+  it('an order that cannot be filled changes nothing, and its refusal is replayed', async () => {
+    const key = randomUUID();
+    const before = await stock();
+    const body = { items: [{ sku: 'KIBBLE-2KG', quantity: before + 1 }], currency: 'JPY' };
+    const first = await post('/v1/orders', key, body).expect(409);
+    const second = await post('/v1/orders', key, body).expect(409).expect('Idempotent-Replayed', 'true');
+
+    expect(second.text).toBe(first.text);
+    expect(await stock()).toBe(before);
+  });
+
+  it('ten requests for one payment make one charge', async () => {
+    const { body: order } = await post('/v1/orders', randomUUID(), ORDER).expect(201);
+    const key = randomUUID();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => post(`/v1/orders/${order.id}/pay`, key)),
+    );
+    const retry = await post(`/v1/orders/${order.id}/pay`, key).expect(201);
+    const charges = log.lines.filter((line) => JSON.stringify(line).includes(`"orderId":"${order.id}"`));
+
+    expect(answers.filter(({ status }) => status === 201)[0]!.text).toBe(retry.text);
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+    expect(charges).toHaveLength(1);
+    await post(`/v1/orders/${order.id}/refund`, randomUUID()).expect(201);
+  });
+
+  it('a request without a token is refused before its key is looked at', async () => {
+    await request(app.getHttpServer()).post('/v1/orders').send(ORDER).expect(401);
+  });
+});
