@@ -7,6 +7,10 @@ import { startIdempotentApp, type IdempotentApp } from '../support/idempotent-ap
 import { lapseLease } from '../support/lapsed-lease.js';
 import { fencedBlocks, read, sectionOf } from './markdown.js';
 
+function camelCase(name: string): string {
+  return name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 const refund = { scope: 'alice', operation: 'POST /orders/:id/refund', key: 'first-refund' };
 
 /** The statements of the section: which are abandoned, what one of them looks like, and its end. */
@@ -55,7 +59,6 @@ describe('abandoned attempts', () => {
   /** With the names that `find()` gives. */
   const foundBySql = async (): Promise<object[]> => {
     const rows = await app.dataSource.query<Record<string, unknown>[]>(find!);
-    const camelCase = (name: string): string => name.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase());
     return rows.map((row) =>
       Object.fromEntries(Object.entries(row).map(([name, value]) => [camelCase(name), value])),
     );

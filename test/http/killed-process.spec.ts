@@ -18,21 +18,25 @@ onEachAdapter((adapter) => {
   let first: ServerProcess;
   let second: ServerProcess;
 
-  const start = (name: string, onAbandoned: 'fail' | 'retry') => {
-    const options = { lockTtl: LOCK_TTL, onAbandoned, transactionTimeout: '60s' } as const;
+  const start = (name: string) => {
+    const options = { lockTtl: LOCK_TTL, transactionTimeout: '60s' } as const;
     return ServerProcess.start({ name, adapter, options, databaseUrl: observer.database.url });
   };
 
   beforeAll(async () => {
     observer = await startIdempotentApp({ adapter });
+    second = await start('the second');
   });
-  afterAll(() => observer.close());
-  beforeEach(() => observer.effects.clear());
-  afterEach(() => Promise.all([first.child.kill(), second.child.kill()]));
+  afterAll(async () => {
+    await second.child.kill();
+    await observer.close();
+  });
+  beforeEach(async () => {
+    first = await start('the first');
+    await observer.effects.clear();
+  });
+  afterEach(() => first.child.kill());
 
-  const startBoth = async (onAbandoned: 'fail' | 'retry' = 'fail') => {
-    [first, second] = await Promise.all([start('the first', onAbandoned), start('the second', onAbandoned)]);
-  };
   const effects = async () => (await observer.effects.find({ order: { id: 'ASC' } })).map(({ name }) => name);
 
   /** The first server dies in the middle of the handler, and its client hears nothing. */
@@ -59,7 +63,6 @@ onEachAdapter((adapter) => {
     });
 
   it('C29: a process is killed in the middle of a transaction: the key is free at once, and only the retry counts', async () => {
-    await startBoth();
     const request = await dieDuring('/transaction');
     // At once: the server needs a moment to see that the connection is closed, and no more.
     const answer = await eventually(() => retry(request), 1_000);
@@ -70,7 +73,6 @@ onEachAdapter((adapter) => {
   });
 
   it('C29: a process is killed under a lease: 409 until that has run out, then the outcome is unknown, and nothing is repeated', async () => {
-    await startBoth();
     const request = await dieDuring('/lease');
     const early = await second.post(request);
     await leaseHasLapsed(request);
@@ -84,8 +86,7 @@ onEachAdapter((adapter) => {
   });
 
   it(`C29: the same where onAbandoned is 'retry': after the lease one retry executes`, async () => {
-    await startBoth('retry');
-    const request = await dieDuring('/lease');
+    const request = await dieDuring('/retried-lease');
     const early = await second.post(request);
     await leaseHasLapsed(request);
     const late = await retry(request);
@@ -96,7 +97,6 @@ onEachAdapter((adapter) => {
   });
 
   it('C29: a process is killed between two steps: the retry gets the result of the first, and runs the second', async () => {
-    await startBoth('retry');
     const request = await dieDuring('/steps');
     await leaseHasLapsed(request);
     const answer = await retry(request);

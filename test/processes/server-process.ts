@@ -4,7 +4,7 @@ import { SETTINGS, type ServerCommand, type ServerMessage, type ServerSettings }
 
 export interface WorkRequest {
   key: string;
-  path: '/transaction' | '/lease' | '/steps' | '/in-step';
+  path: '/transaction' | '/lease' | '/retried-lease' | '/steps' | '/in-step';
   body?: { hold?: boolean; block?: number };
 }
 

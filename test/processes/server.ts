@@ -8,10 +8,11 @@ import {
 } from '@exactly-once/nestjs';
 import { Body, Controller, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 
-import { createAdapter } from '../support/adapters.js';
 import { Effect } from '../support/effect.entity.js';
 import { Gate } from '../support/gate.js';
 import { SETTINGS, type ServerCommand, type ServerMessage, type ServerSettings } from './settings.js';
@@ -38,13 +39,19 @@ class WorkController {
   }
 
   @Post('lease')
-  @Idempotent({ mode: 'lease' })
+  @Idempotent({ mode: 'lease', onAbandoned: 'fail' })
   underLease(@Body() body: WorkBody, @IdempotencyContext() context: IdempotentContext) {
     return this.work(body, context);
   }
 
+  @Post('retried-lease')
+  @Idempotent({ mode: 'lease', onAbandoned: 'retry' })
+  underRetriedLease(@Body() body: WorkBody, @IdempotencyContext() context: IdempotentContext) {
+    return this.work(body, context);
+  }
+
   @Post('steps')
-  @Idempotent({ mode: 'lease' })
+  @Idempotent({ mode: 'lease', onAbandoned: 'retry' })
   async inSteps(@Body() body: WorkBody, @IdempotencyContext() context: IdempotentContext) {
     const charge = await context.step('charge', () => this.save('charge'));
     await this.pause(body);
@@ -53,7 +60,7 @@ class WorkController {
 
   /** Stops inside of a step, with a row of others locked. */
   @Post('in-step')
-  @Idempotent({ mode: 'lease' })
+  @Idempotent({ mode: 'lease', onAbandoned: 'retry' })
   insideStep(@Body() body: WorkBody, @IdempotencyContext() context: IdempotentContext) {
     return context.transactionalStep('reserve', async () => {
       await this.effects.update({ name: 'seat' }, { name: 'seat' });
@@ -109,7 +116,8 @@ process.on('disconnect', () => process.exit(1));
 // The channel to the parent is no reason to go on.
 process.channel!.unref();
 
-const app = await NestFactory.create(ServerModule, createAdapter(settings.adapter));
+const adapter = settings.adapter === 'express' ? new ExpressAdapter() : new FastifyAdapter();
+const app = await NestFactory.create(ServerModule, adapter);
 app.enableShutdownHooks();
 await app.listen(0, '127.0.0.1');
 tell({ type: 'listening', url: await app.getUrl() });

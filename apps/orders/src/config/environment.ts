@@ -1,5 +1,5 @@
 import { Type } from 'class-transformer';
-import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 import { type Duration, IsDuration } from './duration.js';
 
 /** Every variable that the application reads, with its rule and its default. */
@@ -36,6 +36,13 @@ export class Environment {
   /** How often expired records are removed. */
   @IsDuration()
   PURGE_INTERVAL: Duration = '1m';
+
+  /** Address of the payment gateway; without it, a fake one in this process is used. */
+  @IsOptional()
+  @Matches(/^https?:\/\/./, {
+    message: 'must be the address of the payment gateway, such as https://pay.example.com',
+  })
+  GATEWAY_URL?: string;
 
   /** How long the fake payment gateway takes to answer. */
   @IsDuration()
