@@ -142,7 +142,7 @@ onEachAdapterInEachMode((adapter, mode) => {
     expect(calls).toEqual(['outer', 'inner', 'late']);
   });
 
-  it('it can use keys and the key of the intent', async () => {
+  it('it knows the key of the intent, and derives others from it', async () => {
     const key = newKey();
     const answer = await app.run(
       ({ context }) => {

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
 import type { Journal } from '../journal.js';
-import type { Commit, CommitCut, CutPlan } from './cut-plan.js';
+import type { Commit, CommitCut, CutPlan, StatementCut } from './cut-plan.js';
 import { Link, type LinkOwner } from './link.js';
 
 /** The network between the servers and Postgres, which cuts connections off as it is told. */
 export class ChaosProxy implements LinkOwner {
   readonly counts = { all: 0, inCommit: 0, inLeaseWrite: 0 };
   private readonly links = new Set<Link>();
-  private armed: CommitCut[] = [];
+  private armed: (CommitCut | StatementCut)[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -37,7 +37,7 @@ export class ChaosProxy implements LinkOwner {
   }
 
   cut(plan: CutPlan): void {
-    if (plan.moment === 'commit') {
+    if (plan.moment !== 'any') {
       this.armed.push(plan);
       return;
     }
@@ -53,8 +53,12 @@ export class ChaosProxy implements LinkOwner {
   }
 
   takeCommitCut(commit: Commit): CommitCut | undefined {
-    const index = this.armed.findIndex((cut) => cut.of.includes(commit));
-    return index === -1 ? undefined : this.armed.splice(index, 1)[0];
+    return this.take((cut) => cut.moment === 'commit' && cut.of.includes(commit)) as CommitCut | undefined;
+  }
+
+  takeStatementCut(statements: number): StatementCut | undefined {
+    return this.take((cut) => cut.moment === 'transaction' && cut.after === statements) as
+      StatementCut | undefined;
   }
 
   wasCut(during: Commit | undefined, how: string): void {
@@ -62,6 +66,11 @@ export class ChaosProxy implements LinkOwner {
     if (during === 'COMMIT') this.counts.inCommit += 1;
     if (during === 'lease write') this.counts.inLeaseWrite += 1;
     this.journal.note(`cut: a connection${during ? ` during a ${during}` : ''}, ${how}`);
+  }
+
+  private take(isMeant: (cut: CommitCut | StatementCut) => boolean): CommitCut | StatementCut | undefined {
+    const index = this.armed.findIndex(isMeant);
+    return index === -1 ? undefined : this.armed.splice(index, 1)[0];
   }
 
   async close(): Promise<void> {

@@ -26,6 +26,15 @@ export interface CommitCut {
   delay: number;
 }
 
+/** Cuts a connection off between two statements of one transaction. */
+export interface StatementCut {
+  moment: 'transaction';
+  /** How many statements have been answered, BEGIN among them. */
+  after: number;
+  /** How much of the last answer passes: from 0 up to, and with, 1. */
+  part: number;
+}
+
 export interface ByteCut {
   moment: 'any';
   direction: 'to the server' | 'to the client';
@@ -36,22 +45,30 @@ export interface ByteCut {
 }
 
 /** How database connections are cut off, and when. */
-export type CutPlan = CommitCut | ByteCut;
+export type CutPlan = CommitCut | StatementCut | ByteCut;
 
 export function drawCut(random: Random, mode: Mode): CutPlan {
-  if (random.chance(0.65)) {
-    return {
-      moment: 'commit',
-      of: mode === 'transaction' ? ['COMMIT'] : random.pick([['COMMIT'], ['lease write'], ['lease write']]),
-      fate: random.pick(['lost', 'cut', 'late', 'unanswered', 'unanswered', 'silent']),
-      part: random.chance(0.5) ? 0 : random.next(),
-      delay: random.integer(1, random.pick([50, 1_500, 7_000])),
-    };
+  switch (random.pick(['commit', 'commit', 'commit', 'transaction', 'any'] as const)) {
+    case 'commit':
+      return {
+        moment: 'commit',
+        of: mode === 'transaction' ? ['COMMIT'] : random.pick([['COMMIT'], ['lease write'], ['lease write']]),
+        fate: random.pick(['lost', 'cut', 'late', 'unanswered', 'unanswered', 'silent']),
+        part: random.chance(0.5) ? 0 : random.next(),
+        delay: random.integer(1, random.pick([50, 1_500, 7_000])),
+      };
+    case 'transaction':
+      return {
+        moment: 'transaction',
+        after: random.integer(1, 7),
+        part: random.chance(0.7) ? 1 : random.next(),
+      };
+    case 'any':
+      return {
+        moment: 'any',
+        direction: random.pick(['to the server', 'to the client']),
+        connection: random.chance(0.15) ? 'all' : random.next(),
+        bytes: random.integer(0, random.pick([20, 400, 4_000])),
+      };
   }
-  return {
-    moment: 'any',
-    direction: random.pick(['to the server', 'to the client']),
-    connection: random.chance(0.15) ? 'all' : random.next(),
-    bytes: random.integer(0, random.pick([20, 400, 4_000])),
-  };
 }

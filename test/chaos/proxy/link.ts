@@ -2,12 +2,15 @@ import { connect, type Socket } from 'node:net';
 
 import { FrontendMessages, type FrontendMessage } from '../../support/frontend-messages.js';
 import { CommitWatch } from './commit-watch.js';
-import type { ByteCut, Commit, CommitCut } from './cut-plan.js';
+import type { ByteCut, Commit, CommitCut, StatementCut } from './cut-plan.js';
+import { isInTransaction } from './ready-for-query.js';
 
 /** What the links of one proxy have in common. */
 export interface LinkOwner {
   /** The cut that is meant for this commit, if there is one. */
   takeCommitCut(commit: Commit): CommitCut | undefined;
+  /** The cut that is meant for a transaction after so many statements, if there is one. */
+  takeStatementCut(statements: number): StatementCut | undefined;
   /** A link was cut off; `during` is the commit that had been sent and not been answered. */
   wasCut(during: Commit | undefined, how: string): void;
 }
@@ -23,6 +26,8 @@ export class Link {
   private unanswered: Commit | undefined;
   private answerCut: CommitCut | undefined;
   private byteCut: { direction: ByteCut['direction']; bytes: number } | undefined;
+  /** Of the transaction that is open. */
+  private statements = 0;
   private isCut = false;
 
   constructor(
@@ -70,6 +75,13 @@ export class Link {
     if (this.answerCut) {
       this.client.write(chunk.subarray(0, Math.floor(this.answerCut.part * chunk.length)));
       this.cut('in its answer');
+      return;
+    }
+    this.statements = isInTransaction(chunk) ? this.statements + 1 : 0;
+    const cut = this.statements > 0 ? this.owner.takeStatementCut(this.statements) : undefined;
+    if (cut) {
+      this.client.write(chunk.subarray(0, Math.floor(cut.part * chunk.length)));
+      this.cut(`in a transaction, after statement ${this.statements}`);
     } else if (this.passes('to the client', chunk, this.client)) {
       // A client of Postgres sends nothing else until its COMMIT is answered, so these bytes are the answer.
       this.unanswered = undefined;

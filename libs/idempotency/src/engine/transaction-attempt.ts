@@ -57,7 +57,9 @@ export class TransactionAttempt extends Attempt {
 
   protected override async conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
     if (outcome === 'release') {
-      this.abort();
+      if (this.isMethodRunning) {
+        this.abort();
+      }
       await this.transaction.rollback();
       return SEND;
     }
