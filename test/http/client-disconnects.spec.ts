@@ -150,7 +150,10 @@ onEachAdapterInEachMode((adapter, mode) => {
     const [retry] = await giveUpAndRetry(app, ['/refusal']);
     await nothingIsOpen();
 
-    expect(retry).toMatchObject({ status: 422, isReplay: true, text: expect.stringMatching('sold out') });
+    // In a transaction the key is free between the rollback and the record of the refusal: a retry in between executes,
+    // and is refused as well.
+    const isReplay = mode === 'lease' ? true : expect.any(Boolean);
+    expect(retry).toMatchObject({ status: 422, isReplay, text: expect.stringMatching('sold out') });
     expect(await app.effects.count()).toBe(mode === 'transaction' ? 0 : 1);
   });
 

@@ -1,5 +1,6 @@
-import { describeAnswer, isAbandoned } from '../clients/answer.js';
+import { describeAnswer } from '../clients/answer.js';
 import type { Intent } from '../clients/intent.js';
+import { isHonestlyUnknown } from './on-abandoned.js';
 import type { Violation } from './violation.js';
 
 /** All final answers to one key are the same, byte by byte, and are ones that this intent can get. */
@@ -11,8 +12,7 @@ export function checkAnswers(intent: Intent): Violation[] {
   }
   const [final] = finals;
   if (!final) {
-    // Such an intent may have been executed or not, and is never executed again.
-    if (task.type === 'refund' && last && isAbandoned(last)) return [];
+    if (isHonestlyUnknown(intent)) return [];
     const shown = last ? describeAnswer(last) : 'none';
     return [{ kind: 'stuck', text: `no final answer; the last one is ${shown}`, intent }];
   }

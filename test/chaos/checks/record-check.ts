@@ -1,6 +1,6 @@
-import { isAbandoned } from '../clients/answer.js';
 import type { Intent } from '../clients/intent.js';
 import type { Facts } from './facts.js';
+import { isHonestlyUnknown, isNeverRepeated } from './on-abandoned.js';
 import type { Violation } from './violation.js';
 
 /** One record per intent; none in progress, and an abandoned one only where it says so to its client. */
@@ -10,9 +10,11 @@ export function checkRecords(intent: Intent, facts: Facts): Violation[] {
   if (records.length > 1) {
     violations.push({ kind: 'duplicate', text: `${records.length} records of one key`, intent });
   }
-  for (const { state, row } of records) {
-    const isHonest = intent.task.type === 'refund' && intent.last && isAbandoned(intent.last);
-    if (state === 'in progress' || (state === 'abandoned' && !isHonest)) {
+  for (const { state, attempt, row } of records) {
+    if (attempt > 1 && isNeverRepeated(intent)) {
+      violations.push({ kind: 'duplicate', text: `it was executed ${attempt} times`, intent });
+    }
+    if (state === 'in progress' || (state === 'abandoned' && !isHonestlyUnknown(intent))) {
       violations.push({ kind: 'stuck', text: `its record is ${state}: ${JSON.stringify(row)}`, intent });
     }
   }

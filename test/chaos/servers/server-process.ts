@@ -23,6 +23,7 @@ export interface ServerOptions {
 
 /** One server of the app, which is started again whenever it has ended, until it is stopped. */
 export class ServerProcess {
+  readonly name: string;
   readonly url: string;
   /** Requests of the clients that have no answer yet. */
   inFlight = 0;
@@ -41,12 +42,9 @@ export class ServerProcess {
     private readonly guard: Guard,
     private readonly journal: Journal,
   ) {
+    this.name = options.name;
     this.url = `http://127.0.0.1:${options.port}`;
     this.log = createWriteStream(options.logFile);
-  }
-
-  get name(): string {
-    return this.options.name;
   }
 
   /** Whether it takes requests, unless it is stalled. */
@@ -128,7 +126,7 @@ export class ServerProcess {
   }
 
   private spawn(whenReady: () => void): ChildProcess {
-    const { flags, environment, port, name } = this.options;
+    const { flags, environment, port } = this.options;
     const child = spawn(process.execPath, [...flags, SERVER_SCRIPT], {
       env: { ...process.env, ...environment, PORT: String(port) },
       // The channel tells us when the app is ready, and the app when we are gone.
@@ -143,7 +141,7 @@ export class ServerProcess {
     child.on('message', (message: { type?: string }) => {
       if (message.type !== 'ready') return;
       this.ready = true;
-      this.journal.note(`${name} is ready`);
+      this.journal.note(`${this.name} is ready`);
       whenReady();
     });
     return child;
