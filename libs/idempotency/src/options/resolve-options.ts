@@ -82,7 +82,8 @@ function mergeLayers(layers: (IdempotentOptions | undefined)[]): MergedOptions {
   for (const [name, value] of layers.flatMap((layer) => Object.entries(layer ?? {}))) {
     if (!OPTION_NAMES.has(name)) {
       throw new IdempotencyConfigurationError(
-        `The option \`${name}\` does not exist here. The options of a handler are: ${[...OPTION_NAMES].toSorted().join(', ')}.`,
+        `The option \`${name}\` does not exist here. A handler has these: ${[...OPTION_NAMES].toSorted().join(', ')}. ` +
+          `\`IdempotencyModule.forRoot()\` has them too, and: dataSource, documentationUrl, isGlobal, problemTypeBase, purge.`,
       );
     }
     if (value !== undefined) {
