@@ -6,6 +6,8 @@ import { type WriteHeadHeaders, writeHeaders } from './header-list.js';
 import type { HeaderRule } from './header-rule.js';
 import type { HeadersAtEntry } from './headers-at-entry.js';
 import { HeldResponse } from './held-response.js';
+import { LateListeners } from './late-listeners.js';
+import { refuseAfterHead, refusingMethods } from './sent-headers.js';
 import { Shadow } from './shadow.js';
 
 /** More than this is not held for a handler that has not settled; for one that has, the response is passed on. */
@@ -44,7 +46,7 @@ type Callback = (error?: Error) => void;
 export class ResponseRecorder {
   private readonly shadow: Shadow<ServerResponse>;
   private readonly client: ClientWatch;
-  private readonly earlierListeners: ReadonlySet<unknown>;
+  private readonly lateListeners: LateListeners;
   private held = new HeldResponse();
   private state: State = 'open';
   private closeHidden = false;
@@ -61,7 +63,7 @@ export class ResponseRecorder {
   ) {
     const { response } = atEntry;
     this.response = response;
-    this.earlierListeners = new Set([...response.rawListeners('finish'), ...response.rawListeners('close')]);
+    this.lateListeners = new LateListeners(response);
     this.client = new ClientWatch(response, () => this.breakOff());
     this.shadow = new Shadow(response);
     this.hold();
@@ -183,7 +185,7 @@ export class ResponseRecorder {
         }
         return event === 'close' ? this.hideClose() : emit(event, ...args);
       },
-      ...this.refusingAfterHead('setHeader', 'appendHeader', 'removeHeader'),
+      ...refusingMethods(response, () => this.held.hasHead),
     });
     const isOver = (): boolean => this.state !== 'open';
     this.shadow.read({
@@ -199,7 +201,7 @@ export class ResponseRecorder {
   private holdHead(status: number, rest: unknown[]): ServerResponse {
     const [message, headers] = typeof rest[0] === 'string' ? rest : [undefined, rest[0]];
     writeHeaders(this.response, headers as WriteHeadHeaders);
-    this.refuseAfterHead();
+    refuseAfterHead(this.held.hasHead);
     this.response.statusCode = status;
     if (message !== undefined) {
       this.response.statusMessage = message as string;
@@ -236,7 +238,7 @@ export class ResponseRecorder {
     const callback = callbackOf(args);
     process.nextTick(() => {
       callback?.();
-      this.announce('finish');
+      this.lateListeners.announce('finish');
       process.nextTick(() => this.announceClose());
     });
     this.listener.over();
@@ -265,23 +267,10 @@ export class ResponseRecorder {
     return this.response;
   }
 
-  /**
-   * Tells those who came during the recording that the response is over. The others, such as access logs, hear
-   * it when it is sent.
-   */
-  private announce(event: 'finish' | 'close'): void {
-    for (const listener of this.response.rawListeners(event)) {
-      if (!this.earlierListeners.has(listener)) {
-        this.response.removeListener(event, listener as () => void);
-        listener.call(this.response);
-      }
-    }
-  }
-
   /** Node closes a response once it has finished, and `finished()` waits for that. */
   private announceClose(): void {
     this.isClosed = this.state !== 'open';
-    this.announce('close');
+    this.lateListeners.announce('close');
   }
 
   private hideClose(): boolean {
@@ -300,28 +289,6 @@ export class ResponseRecorder {
   private stop(): void {
     this.client.stop();
     this.shadow.remove();
-  }
-
-  /** Node refuses headers once they are sent, so a held response must too. */
-  private refusingAfterHead(
-    ...names: ('setHeader' | 'appendHeader' | 'removeHeader')[]
-  ): Record<string, unknown> {
-    const refusing = names.map((name) => {
-      const original = this.response[name].bind(this.response) as (...args: unknown[]) => unknown;
-      const method = (...args: unknown[]): unknown => {
-        this.refuseAfterHead();
-        return original(...args);
-      };
-      return [name, method] as const;
-    });
-    return Object.fromEntries(refusing);
-  }
-
-  private refuseAfterHead(): void {
-    if (this.held.hasHead) {
-      const error = new Error('Cannot set headers after they are sent to the client');
-      throw Object.assign(error, { code: 'ERR_HTTP_HEADERS_SENT' });
-    }
   }
 }
 
