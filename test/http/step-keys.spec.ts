@@ -50,8 +50,11 @@ onEachAdapterInEachMode((adapter, mode) => {
     const key = newKey();
     const stepKeys: string[] = [];
     const charge: Script = async ({ context }) => {
-      await context.step('charge', (stepKey) => stepKeys.push(stepKey));
       context.release();
+      await context.step('charge', (stepKey) => {
+        stepKeys.push(stepKey);
+        throw new Error('refused before acting');
+      });
     };
     await app.run(charge, { key });
     await app.post({ key });

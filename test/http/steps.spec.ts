@@ -176,18 +176,4 @@ onEachAdapter((adapter) => {
     expect(calls).toEqual(['charge', 'charge']);
     expect(await recordedSteps(app, key)).toEqual({ charge: { result: 2 } });
   });
-
-  it('of a key that its handler released nothing remains, so a retry runs all steps again', async () => {
-    const key = newKey();
-    const charge: Script = async ({ context }) => {
-      const number = await context.step('charge', () => calls.push('charge'));
-      context.release();
-      return number;
-    };
-    await app.run(charge, { key });
-    const second = await app.run(charge, { key });
-
-    expect(second.text).toBe('2');
-    expect(calls).toEqual(['charge', 'charge']);
-  });
 });

@@ -12,7 +12,7 @@ export interface IdempotentContext {
   readonly scope: string | null;
   /** Method and route template, or the `operation` option. */
   readonly operation: string;
-  /** 1 for the first execution of this key; higher when an abandoned one is repeated (`lease`). */
+  /** 1 for the first execution of this key; higher when an abandoned or released one is gone on with (`lease`). */
   readonly attempt: number;
   readonly mode: IdempotencyMode;
   /** `transaction` mode: the `EntityManager` of the request's transaction. Injected repositories use it anyway. */
@@ -25,7 +25,8 @@ export interface IdempotentContext {
 
   /**
    * Declares that nothing happened: the key is freed and a retry executes, whatever the answer is. In
-   * `transaction` mode whatever the handler wrote is rolled back.
+   * `transaction` mode whatever the handler wrote is rolled back; in `lease` mode recorded steps stay recorded, and the
+   * retry goes on behind them.
    */
   release(): void;
 

@@ -2,7 +2,7 @@ const declared = new WeakSet<object>();
 
 /**
  * Declares that an attempt which ends in `error` provably had no effect, so that its key is released
- * and a retry executes. For a handler in `lease` mode that knows that the service it called refused
+ * and a retry executes, behind the steps that are recorded. For a handler in `lease` mode that knows that the service it called refused
  * before acting.
  *
  * @returns the same error, to be thrown

@@ -43,7 +43,7 @@ export interface StepWork<T> {
 
 /** A record as operators see it: without fingerprint and response. @publicApi */
 export interface RecordInspection {
-  readonly state: 'in-flight' | 'completed' | 'abandoned' | 'expired';
+  readonly state: 'in-flight' | 'completed' | 'abandoned' | 'released' | 'expired';
   readonly scope: string | null;
   readonly operation: string;
   readonly key: string;
@@ -69,7 +69,7 @@ export interface RecordInspection {
  */
 export interface LeaseStore {
   /**
-   * Makes the caller the one that executes, when the record is free, expired, or abandoned and
+   * Makes the caller the one that executes, when the record is free, expired, released with steps, or abandoned and
    * `takeOverAbandoned`. Of any number of concurrent callers exactly one gets `claimed`.
    */
   claim(claim: LeaseClaim): Promise<LeaseClaimResult>;
@@ -83,7 +83,11 @@ export interface LeaseStore {
    */
   complete(hold: LeaseHold, response: RecordedResponse, ttl: number): Promise<boolean>;
 
-  /** Frees the record, if it is still in progress and `owner` holds it. */
+  /**
+   * Frees the record, if it is still in progress and `owner` holds it. Where the attempt, or an earlier one, has
+   * recorded steps, the record stays with them and belongs to nobody: the next claim with the same fingerprint gets it,
+   * whatever `takeOverAbandoned` says, and one with another fingerprint is shown an abandoned record.
+   */
   release(hold: LeaseHold): Promise<void>;
 
   /**

@@ -1,4 +1,4 @@
-import { isExpired, lookUp, stateOf } from './record-row.js';
+import { isExpired, lookUp, NOBODY, stateOf } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
 const plus = (parameter: string): string => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
@@ -35,14 +35,16 @@ export function leaseStatements(table: RecordTable) {
       `WHERE ${c.id} = $1 AND ${isExpired(table)} RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
 
     /**
-     * Takes an abandoned attempt over. The lease is judged again here: it may have been renewed since the
-     * look-up. $1 id, $2 owner, $3 fingerprint, $4 lockTtl, $5 ttl
+     * Goes on where a released attempt stopped or, if $6, takes an abandoned one over. Which of the two it is, and the
+     * lease, are judged again here: it may have changed hands since the look-up.
+     * $1 id, $2 owner, $3 fingerprint, $4 lockTtl, $5 ttl, $6 also from abandoned attempts
      */
     takeOver:
       `UPDATE ${name} SET ${c.owner} = $2, ${c.attempt} = ${c.attempt} + 1, ${c.lockExpiresAt} = ${plus('$4')}, ` +
       `${c.expiresAt} = ${plus('$5')} ` +
       `WHERE ${c.id} = $1 AND ${c.fingerprint} = $3 AND ${c.completedAt} IS NULL ` +
-      `AND ${c.lockExpiresAt} <= clock_timestamp() RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
+      `AND (${c.owner} = '${NOBODY}' OR ($6 AND ${c.lockExpiresAt} <= clock_timestamp())) ` +
+      `RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
 
     /**
      * Compares the owner, or a process that was stopped for longer than its lease would overwrite the result of
@@ -55,8 +57,14 @@ export function leaseStatements(table: RecordTable) {
     /** Whether a completion whose answer was lost had arrived. $1 id, $2 owner */
     isCompletedBy: `SELECT 1 FROM ${name} WHERE ${c.id} = $1 AND ${c.owner} = $2 AND ${c.completedAt} IS NOT NULL`,
 
-    /** Never frees what another owner has taken over. $1 id, $2 owner */
-    release: `DELETE FROM ${name} WHERE ${isHeld}`,
+    /**
+     * Never frees what another owner has taken over. A record with steps stays, or a retry would repeat them; nobody
+     * owns it then, so that a renewal which arrives late does not revive it. $1 id, $2 owner
+     */
+    release:
+      `WITH kept AS (UPDATE ${name} SET ${c.owner} = '${NOBODY}', ${c.lockExpiresAt} = clock_timestamp() ` +
+      `WHERE ${isHeld} AND ${c.steps} IS NOT NULL) ` +
+      `DELETE FROM ${name} WHERE ${isHeld} AND ${c.steps} IS NULL`,
 
     /** A process that lost its lease must not tell the next attempt what is done. $1 id, $2 owner, $3 steps */
     recordSteps: `UPDATE ${name} SET ${c.steps} = $3 WHERE ${isHeld}`,

@@ -102,12 +102,22 @@ export class PostgresLeaseStore implements LeaseStore {
     if (row.owner === owner) {
       return { type: 'claimed', attempt: row.attempt, steps: row.steps };
     }
-    const mayTakeOver = claim.takeOverAbandoned && row.fingerprint.equals(fingerprint);
-    if (row.state !== 'expired' && !(row.state === 'abandoned' && mayTakeOver)) {
-      return toExistingRecord(row);
-    }
-    const statement = row.state === 'expired' ? this.sql.restart : this.sql.takeOver;
     const values = [id, owner, fingerprint, lockTtl, ttl];
+    if (row.state === 'expired') {
+      return this.take(this.sql.restart, values, deadline);
+    }
+    const { takeOverAbandoned } = claim;
+    const isFree = row.state === 'released' || (row.state === 'abandoned' && takeOverAbandoned);
+    return isFree && row.fingerprint.equals(fingerprint)
+      ? this.take(this.sql.takeOver, [...values, takeOverAbandoned], deadline)
+      : toExistingRecord(row);
+  }
+
+  private async take(
+    statement: string,
+    values: unknown[],
+    deadline: Deadline,
+  ): Promise<LeaseClaimResult | undefined> {
     const { rows } = await this.query<Omit<ClaimedLease, 'type'>>(statement, values, deadline.remaining);
     return rows[0] && { type: 'claimed', ...rows[0] };
   }

@@ -3,7 +3,10 @@ import type { HeaderValue, RecordedResponse } from '../engine/stored-response.js
 import type { ExistingRecord } from '../store/claim.js';
 import type { RecordTable } from './record-table.js';
 
-export type RecordState = 'expired' | 'completed' | 'in-flight' | 'abandoned';
+export type RecordState = 'expired' | 'completed' | 'in-flight' | 'abandoned' | 'released';
+
+/** The owner of a record that was released with steps: no attempt has it as its fencing token. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** A row as `LOOK_UP` gives it. */
 export interface RecordRow {
@@ -30,6 +33,7 @@ export function stateOf(table: RecordTable): string {
   const { column: c } = table;
   return (
     `CASE WHEN ${isExpired(table)} THEN 'expired' WHEN ${c.completedAt} IS NOT NULL THEN 'completed' ` +
+    `WHEN ${c.owner} = '${NOBODY}' THEN 'released' ` +
     `WHEN ${c.lockExpiresAt} > clock_timestamp() THEN 'in-flight' ELSE 'abandoned' END`
   );
 }
@@ -54,10 +58,15 @@ export function toExistingRecord(row: RecordRow | undefined): ExistingRecord | u
   if (!row || row.state === 'expired') {
     return undefined;
   }
-  const { state: type, fingerprint, owner } = row;
-  return type === 'completed'
-    ? { type, fingerprint, owner, response: readResponse(row) }
-    : { type, fingerprint, owner };
+  const { state, fingerprint, owner } = row;
+  switch (state) {
+    case 'completed':
+      return { type: state, fingerprint, owner, response: readResponse(row) };
+    case 'in-flight':
+      return { type: state, fingerprint, owner };
+    default:
+      return { type: 'abandoned', fingerprint, owner };
+  }
 }
 
 /** The columns of a response, in the order status, headers, body. */
