@@ -11,6 +11,8 @@ import type { Random } from './random.js';
 export const GATEWAY_LIMIT = 300_000;
 
 export interface PaymentRequest {
+  /** Of charges: the gateway's id of the customer. */
+  customer?: string;
   orderId: string;
   amount: number;
   currency: string;
@@ -29,14 +31,26 @@ export interface GatewayCall {
   at: number;
 }
 
+interface CustomerRequest {
+  customerId: string;
+}
+
+/** Somebody whom the gateway knows. */
+export interface Customer extends CustomerRequest {
+  id: string;
+}
+
 type Reply = [status: number, body: object];
 
 /**
- * A payment gateway that honours idempotency keys as real ones do: of the calls with one key the first moves
- * money, and all get its answer. Refunds take no key. Calls and movements are recorded apart.
+ * A payment gateway that honours idempotency keys as real ones do: of the calls with one key the first is
+ * executed, and all get its answer. Refunds take no key. Calls and what has come of them are recorded apart.
  */
 export class Gateway {
+  /** Whether it breaks connections off instead of answering. */
+  isDown = false;
   readonly calls: GatewayCall[] = [];
+  readonly customers: Customer[] = [];
   readonly charges: Movement[] = [];
   readonly refunds: Movement[] = [];
   /** Calls that break the rules of the gateway, in words. */
@@ -72,43 +86,69 @@ export class Gateway {
     // The caller may die at any time; money that has moved stays moved.
     response.on('error', () => undefined);
     try {
-      const payment = (await json(request)) as PaymentRequest;
+      if (this.isDown) throw new Error('The gateway is down.');
+      const body = (await json(request)) as PaymentRequest & CustomerRequest;
       const key = request.headers['idempotency-key'] as string | undefined;
       const path = request.url!;
-      this.calls.push({ path, key, orderId: payment.orderId, at: this.journal.now() });
-      const [status, body] = await (path === '/charges' ? this.charge(payment, key) : this.refund(payment));
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+      this.calls.push({ path, key, orderId: body.orderId, at: this.journal.now() });
+      const [status, answer] = await this.execute(path, key, body);
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
     } catch {
       response.destroy();
     }
   }
 
-  private charge(payment: PaymentRequest, key: string | undefined): Promise<Reply> {
-    if (key === undefined) {
-      this.misuses.push(`a charge of order ${payment.orderId} without a key`);
-      return Promise.resolve([400, { message: 'A charge needs the header Idempotency-Key.' }]);
+  private execute(
+    path: string,
+    key: string | undefined,
+    body: PaymentRequest & CustomerRequest,
+  ): Promise<Reply> {
+    switch (path) {
+      case '/customers':
+        return this.oncePerKey(key, body, () => this.createCustomer(body));
+      case '/charges':
+        return this.oncePerKey(key, body, () => this.charge(body));
+      default:
+        return this.move('re', this.refunds, body);
     }
-    const request = JSON.stringify([payment.orderId, payment.amount, payment.currency]);
+  }
+
+  private async oncePerKey(
+    key: string | undefined,
+    body: object,
+    execute: () => Promise<Reply>,
+  ): Promise<Reply> {
+    const request = JSON.stringify(body);
+    if (key === undefined) {
+      this.misuses.push(`${request} without a key`);
+      return [400, { message: 'This call needs the header Idempotency-Key.' }];
+    }
     const known = this.replies.get(key);
     if (known && known.request !== request) {
       this.misuses.push(`the key ${key} for ${known.request} and for ${request}`);
-      return Promise.resolve([422, { message: 'This key belongs to another charge.' }]);
+      return [422, { message: 'This key belongs to another call.' }];
     }
-    const reply = known?.reply ?? this.firstCharge(payment);
+    const reply = known?.reply ?? execute();
     this.replies.set(key, { request, reply });
     return reply;
   }
 
-  private async firstCharge(payment: PaymentRequest): Promise<Reply> {
+  private async createCustomer({ customerId }: CustomerRequest): Promise<Reply> {
+    await sleep(this.random.between(5, 100));
+    const id = `cu_${this.customers.length + 1}`;
+    this.customers.push({ customerId, id });
+    return [201, { id }];
+  }
+
+  private async charge(payment: PaymentRequest): Promise<Reply> {
+    if (!this.customers.some(({ id }) => id === payment.customer)) {
+      this.misuses.push(`a charge of customer ${payment.customer}, whom it does not know`);
+    }
     if (payment.amount > GATEWAY_LIMIT) {
       await sleep(this.random.between(5, 100));
       return [402, { message: `${payment.amount} is over the limit of ${GATEWAY_LIMIT}.` }];
     }
     return this.move('ch', this.charges, payment);
-  }
-
-  private refund(payment: PaymentRequest): Promise<Reply> {
-    return this.move('re', this.refunds, payment);
   }
 
   /** Takes its time before and after the money moves, now and then longer than a lease. */

@@ -55,9 +55,10 @@ export function describeRun({ mode, workload, gateway, servers, slowStops, journ
   const answers = [...statuses].toSorted().map(([name, count]) => `${name}: ${count}`);
   const lines = [`${mode}: ${answers.join(', ')}; over after ${Math.round(journal.now() / 1_000)} s`];
   if (gateway.calls.length > 0) {
-    const { calls, charges, refunds } = gateway;
+    const { calls, customers, charges, refunds } = gateway;
     lines.push(
-      `${mode}: gateway: ${calls.length} calls, ${charges.length} charges, ${refunds.length} refunds`,
+      `${mode}: gateway: ${calls.length} calls, ${customers.length} customers, ${charges.length} charges, ` +
+        `${refunds.length} refunds`,
     );
   }
   const crashes = sum(servers, (server) => server.crashes);

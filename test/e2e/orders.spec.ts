@@ -52,6 +52,10 @@ onEachAdapter((adapter) => {
       .send(body);
   const get = (path: string) =>
     request(app.getHttpServer()).get(path).set('Authorization', 'Bearer demo-alice');
+  const events = (event: string, orderId: string) =>
+    log.lines
+      .map((line) => JSON.stringify(line))
+      .filter((line) => line.includes(`"event":"${event}"`) && line.includes(`"orderId":"${orderId}"`));
   const stock = async (): Promise<number> => {
     const { body } = await get('/v1/products');
     return (body as { sku: string; stock: number }[]).find(({ sku }) => sku === 'KIBBLE-2KG')!.stock;
@@ -66,6 +70,7 @@ onEachAdapter((adapter) => {
     expect(second.text).toBe(first.text);
     expect(second.headers['location']).toBe(first.headers['location']);
     expect(await stock()).toBe(before - 2);
+    expect(events('mail.order-confirmation', first.body.id)).toHaveLength(1);
     await post('/v1/orders', key, { ...ORDER, items: [{ sku: 'KIBBLE-2KG', quantity: 3 }] }).expect(422);
     await post('/v1/orders', key, ORDER, 'demo-bob').expect(201);
     expect(await stock()).toBe(before - 4);
@@ -74,12 +79,16 @@ onEachAdapter((adapter) => {
   it('an order that cannot be filled changes nothing, and its refusal is replayed', async () => {
     const key = randomUUID();
     const before = await stock();
+    const mails = () =>
+      log.lines.filter((line) => JSON.stringify(line).includes('mail.order-confirmation')).length;
+    const mailsBefore = mails();
     const body = { items: [{ sku: 'KIBBLE-2KG', quantity: before + 1 }], currency: 'JPY' };
     const first = await post('/v1/orders', key, body).expect(409);
     const second = await post('/v1/orders', key, body).expect(409).expect('Idempotent-Replayed', 'true');
 
     expect(second.text).toBe(first.text);
     expect(await stock()).toBe(before);
+    expect(mails()).toBe(mailsBefore);
   });
 
   it('ten requests for one payment make one charge', async () => {
@@ -89,11 +98,10 @@ onEachAdapter((adapter) => {
       Array.from({ length: 10 }, () => post(`/v1/orders/${order.id}/pay`, key)),
     );
     const retry = await post(`/v1/orders/${order.id}/pay`, key).expect(201);
-    const charges = log.lines.filter((line) => JSON.stringify(line).includes(`"orderId":"${order.id}"`));
 
     expect(answers.filter(({ status }) => status === 201)[0]!.text).toBe(retry.text);
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
-    expect(charges).toHaveLength(1);
+    expect(events('gateway.charge', order.id)).toHaveLength(1);
     await post(`/v1/orders/${order.id}/refund`, randomUUID()).expect(201);
   });
 

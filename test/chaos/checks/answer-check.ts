@@ -16,8 +16,8 @@ export function checkAnswers(intent: Intent): Violation[] {
     const shown = last ? describeAnswer(last) : 'none';
     return [{ kind: 'stuck', text: `no final answer; the last one is ${shown}`, intent }];
   }
-  // In lease mode an error is recorded, since what had happened until then cannot be undone.
-  const isRecordedFailure = task.type !== 'order' && final.status >= 500;
+  // In lease mode an error is recorded, since what had happened until then cannot be undone: a refund's. A payment goes on.
+  const isRecordedFailure = task.type === 'refund' && final.status >= 500;
   if (final.status === intent.expected || isRecordedFailure) return [];
   const text = `the final answer is ${describeAnswer(final)}, where ${intent.expected} was to be expected`;
   return [{ kind: 'mismatched', text, intent }];

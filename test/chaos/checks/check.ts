@@ -17,8 +17,19 @@ export function check(intents: readonly Intent[], facts: Facts, gateway: Gateway
     ]),
     ...checkTotals(facts),
     ...checkConnections(facts),
+    ...checkCustomers(gateway),
     ...gateway.misuses.map((text): Violation => ({ kind: 'mismatched', text: `the gateway got ${text}` })),
   ];
+}
+
+/** However many first payments a customer has made at the same moment. */
+function checkCustomers({ customers }: Gateway): Violation[] {
+  const ids = customers.map(({ customerId }) => customerId);
+  const repeated = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
+  return [...repeated].map((id) => ({
+    kind: 'duplicate',
+    text: `several customers at the gateway for ${id}`,
+  }));
 }
 
 function checkEffect(intent: Intent, facts: Facts): Violation[] {

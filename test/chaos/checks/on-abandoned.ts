@@ -2,7 +2,7 @@ import { isAbandoned } from '../clients/answer.js';
 import type { Intent } from '../clients/intent.js';
 
 /** As the sample app has it, for each operation in `lease` mode. */
-const ON_ABANDONED = { pay: 'fail', refund: 'fail' } satisfies Record<string, 'fail' | 'retry'>;
+const ON_ABANDONED = { pay: 'retry', refund: 'fail' } satisfies Record<string, 'fail' | 'retry'>;
 
 /** Whether an attempt that died is never repeated. */
 export function isNeverRepeated({ task }: Intent): boolean {

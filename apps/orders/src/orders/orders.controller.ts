@@ -1,4 +1,4 @@
-import { Idempotent } from '@exactly-once/nestjs';
+import { IdempotencyContext, Idempotent, type IdempotentContext } from '@exactly-once/nestjs';
 import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
 import {
   ApiBearerAuth,
@@ -13,6 +13,7 @@ import { ApiIdempotent } from '../docs/api-idempotent.decorator.js';
 import type { Reply } from '../http/reply.js';
 import { CreateOrderDto } from './dto/create-order.dto.js';
 import { OrderResponse } from './dto/order.response.js';
+import { OrderConfirmation } from './order-confirmation.js';
 import { OrderIdPipe } from './order-id.pipe.js';
 import { OrdersService } from './orders.service.js';
 
@@ -20,7 +21,10 @@ import { OrdersService } from './orders.service.js';
 @ApiBearerAuth()
 @Controller('orders')
 export class OrdersController {
-  constructor(private readonly orders: OrdersService) {}
+  constructor(
+    private readonly orders: OrdersService,
+    private readonly confirmation: OrderConfirmation,
+  ) {}
 
   /** The order, its stock and its idempotency record are committed in one transaction. */
   @Post()
@@ -31,8 +35,12 @@ export class OrdersController {
     @CurrentUser() user: User,
     @Body() body: CreateOrderDto,
     @Res({ passthrough: true }) reply: Reply,
+    @IdempotencyContext() context: IdempotentContext,
   ): Promise<OrderResponse> {
     const order = await this.orders.place(user.id, body);
+    // Not before the commit, or an order that was rolled back would be confirmed. A crash just after it loses this mail; a
+    // mail that must be sent is a row written with the order, which a job works off (an outbox).
+    context.afterCommit(() => this.confirmation.send(order));
     reply.header('Location', `/v1/orders/${order.id}`);
     return OrderResponse.from(order);
   }

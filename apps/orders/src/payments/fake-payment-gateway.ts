@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
-import { ConfigService } from '@nestjs/config';
-import { toMilliseconds } from '../config/duration.js';
-import type { Environment } from '../config/environment.js';
+import { Logger } from '@nestjs/common';
+import type { Repository } from 'typeorm';
+import type { FakeGatewayEntry } from './fake-gateway-entry.entity.js';
 import {
   type ChargeRequest,
+  type CustomerRequest,
   PaymentDeclinedError,
   PaymentGateway,
   type RefundRequest,
@@ -15,34 +15,59 @@ import {
 const LIMIT = 300_000;
 
 /**
- * Moves no money: it logs each charge and refund that it executes, at once, and takes its time to answer, as
- * real ones do. Unlike them it does not remember `idempotencyKey`, so its log shows how often it was asked.
+ * Moves no money: it logs what it executes, at once, and takes its time to answer, as real ones do. Like them it
+ * remembers idempotency keys, also when the application is killed, so it stands in the database.
  */
-@Injectable()
 export class FakePaymentGateway extends PaymentGateway {
   private readonly logger = new Logger(FakePaymentGateway.name);
-  private readonly latency: number;
 
-  constructor(config: ConfigService<Environment, true>) {
+  /** @param latency of every answer, in milliseconds */
+  constructor(
+    private readonly entries: Repository<FakeGatewayEntry>,
+    private readonly latency: number,
+  ) {
     super();
-    this.latency = toMilliseconds(config.get('GATEWAY_LATENCY', { infer: true }));
   }
 
-  async charge({ orderId, amount, currency }: ChargeRequest): Promise<string> {
+  createCustomer({ idempotencyKey, customerId }: CustomerRequest): Promise<string> {
+    return this.once(idempotencyKey, `cu_${randomUUID()}`, (customer) =>
+      this.logger.log('Created a customer', { event: 'gateway.customer', customerId, customer }),
+    );
+  }
+
+  async charge({ idempotencyKey, orderId, amount, currency }: ChargeRequest): Promise<string> {
     if (amount > LIMIT) {
       await sleep(this.latency);
       throw new PaymentDeclinedError(`${amount} ${currency} is over the limit of ${LIMIT}.`);
     }
-    const chargeId = `ch_${randomUUID()}`;
-    this.logger.log('Charged', { event: 'gateway.charge', orderId, amount, currency, chargeId });
-    await sleep(this.latency);
-    return chargeId;
+    return this.once(idempotencyKey, `ch_${randomUUID()}`, (chargeId) =>
+      this.logger.log('Charged', { event: 'gateway.charge', orderId, amount, currency, chargeId }),
+    );
   }
 
+  /** Takes no key, so each call is another refund. */
   async refund({ orderId, amount, currency, chargeId }: RefundRequest): Promise<string> {
     const refundId = `re_${randomUUID()}`;
     this.logger.log('Refunded', { event: 'gateway.refund', orderId, amount, currency, chargeId, refundId });
     await sleep(this.latency);
     return refundId;
+  }
+
+  /** Of the calls with one key the first executes, and all get its answer. */
+  private async once(idempotencyKey: string, newId: string, execute: (id: string) => void): Promise<string> {
+    await this.entries
+      .createQueryBuilder()
+      .insert()
+      .values({ idempotencyKey, id: newId })
+      .orIgnore()
+      .execute();
+    const { id } = await this.entries.findOneByOrFail({ idempotencyKey });
+    if (id === newId) {
+      execute(id);
+    } else {
+      this.logger.log('Answered a repeated call', { event: 'gateway.repeated', id });
+    }
+    await sleep(this.latency);
+    return id;
   }
 }

@@ -1,8 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { ConfigService } from '@nestjs/config';
-import type { Environment } from '../config/environment.js';
 import {
   type ChargeRequest,
+  type CustomerRequest,
   PaymentDeclinedError,
   PaymentGateway,
   type RefundRequest,
@@ -11,28 +9,31 @@ import {
 /** Milliseconds. */
 const TIME_LIMIT = 10_000;
 
-/** A payment provider over HTTP, at `GATEWAY_URL`. Its answers are `{ id }`, or 402 with `{ message }`. */
-@Injectable()
+/** A payment provider over HTTP. Its answers are `{ id }`, or 402 with `{ message }`. */
 export class HttpPaymentGateway extends PaymentGateway {
-  private readonly url: string;
-
-  constructor(config: ConfigService<Environment, true>) {
+  constructor(private readonly url: string) {
     super();
-    this.url = config.getOrThrow('GATEWAY_URL', { infer: true });
+  }
+
+  createCustomer({ idempotencyKey, ...customer }: CustomerRequest): Promise<string> {
+    return this.post('/customers', customer, idempotencyKey);
   }
 
   charge({ idempotencyKey, ...charge }: ChargeRequest): Promise<string> {
-    return this.post('/charges', charge, { 'Idempotency-Key': idempotencyKey });
+    return this.post('/charges', charge, idempotencyKey);
   }
 
   refund(refund: RefundRequest): Promise<string> {
     return this.post('/refunds', refund);
   }
 
-  private async post(path: string, body: object, headers: Record<string, string> = {}): Promise<string> {
+  private async post(path: string, body: object, idempotencyKey?: string): Promise<string> {
     const response = await fetch(this.url + path, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...headers },
+      headers: {
+        'Content-Type': 'application/json',
+        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(TIME_LIMIT),
     });

@@ -6,7 +6,15 @@ interface PaymentRequest {
 }
 
 export interface ChargeRequest extends PaymentRequest {
+  /** The gateway's id of the customer. */
+  customer: string;
   /** The gateway charges once for each value, however often it is asked. */
+  idempotencyKey: string;
+}
+
+export interface CustomerRequest {
+  customerId: string;
+  /** The gateway creates one customer for each value. */
   idempotencyKey: string;
 }
 
@@ -16,6 +24,9 @@ export interface RefundRequest extends PaymentRequest {
 
 /** What the application needs from whoever moves the money. It is the injection token, too. */
 export abstract class PaymentGateway {
+  /** @returns the gateway's id of the customer */
+  abstract createCustomer(request: CustomerRequest): Promise<string>;
+
   /**
    * @returns the id of the charge
    * @throws PaymentDeclinedError when no money was moved, and no retry would change that

@@ -1,4 +1,4 @@
-import { IdempotencyKey, Idempotent } from '@exactly-once/nestjs';
+import { IdempotencyContext, Idempotent, type IdempotentContext } from '@exactly-once/nestjs';
 import { Controller, Param, Post } from '@nestjs/common';
 import {
   ApiBearerAuth,
@@ -21,9 +21,12 @@ import { PaymentsService } from './payments.service.js';
 export class PaymentsController {
   constructor(private readonly payments: PaymentsService) {}
 
-  /** After a crash, a retry is refused, since the money may have moved: `onAbandoned` is 'fail' by default. */
+  /**
+   * In steps: a retry goes on where the attempt before has died, or has failed without a final answer. The gateway takes a
+   * key for each charge, so one that is repeated moves no money.
+   */
   @Post('pay')
-  @Idempotent({ mode: 'lease' })
+  @Idempotent({ mode: 'lease', onAbandoned: 'retry', storeIf: ({ status }) => status < 500 })
   @ApiIdempotent()
   @ApiCreatedResponse({ type: PaymentResponse })
   @ApiResponse({ status: 402, description: 'The payment was declined' })
@@ -31,12 +34,12 @@ export class PaymentsController {
   async pay(
     @CurrentUser() user: User,
     @Param('id', OrderIdPipe) id: string,
-    @IdempotencyKey() key: string,
+    @IdempotencyContext() context: IdempotentContext,
   ): Promise<PaymentResponse> {
-    return PaymentResponse.from(await this.payments.pay(user.id, id, key));
+    return PaymentResponse.from(await this.payments.pay(user.id, id, context));
   }
 
-  /** The same, written out: the gateway takes no key for refunds, so a person must look. */
+  /** The gateway takes no key for refunds: after a crash the money may have moved, and a person must look. */
   @Post('refund')
   @Idempotent({ mode: 'lease', onAbandoned: 'fail' })
   @ApiIdempotent()

@@ -4,51 +4,47 @@ import { Repository } from 'typeorm';
 import { OrderStatus } from '../orders/order-status.js';
 import { Order } from '../orders/order.entity.js';
 import { OrdersService } from '../orders/orders.service.js';
-import { PaymentDeclinedError, PaymentGateway } from './payment-gateway.js';
+import { GatewayCustomers } from './gateway-customers.service.js';
+import { type ChargeRequest, PaymentDeclinedError, PaymentGateway } from './payment-gateway.js';
+import type { Steps } from './steps.interface.js';
 
 type OrderState = Partial<Pick<Order, 'status' | 'chargeId' | 'refundId'>>;
 
-/**
- * An order moves on before the gateway is called, so that two payments of one order cannot both
- * charge it. When the gateway gives no answer, the order stays there: the money may have moved.
- */
+/** An order moves on before the gateway is called, so that two payments of one order cannot both charge it. */
 @Injectable()
 export class PaymentsService {
   constructor(
     @InjectRepository(Order) private readonly repository: Repository<Order>,
     private readonly orders: OrdersService,
+    private readonly customers: GatewayCustomers,
     private readonly gateway: PaymentGateway,
   ) {}
 
-  /** @param paymentKey lets the gateway charge once, however often this payment reaches it */
-  async pay(customerId: string, id: string, paymentKey: string): Promise<Order> {
-    const order = await this.advance(customerId, id, OrderStatus.Created, OrderStatus.Paying);
-    try {
-      const chargeId = await this.gateway.charge({
-        orderId: id,
-        amount: order.total,
-        currency: order.currency,
-        // With the order, since two users may send the same key.
-        idempotencyKey: `${id}:${paymentKey}`,
-      });
-      return await this.record(order, { status: OrderStatus.Paid, chargeId });
-    } catch (error) {
-      if (error instanceof PaymentDeclinedError) {
-        await this.record(order, { status: OrderStatus.Created });
-        throw new HttpException(`The payment was declined: ${error.message}`, HttpStatus.PAYMENT_REQUIRED);
-      }
-      throw error;
+  /**
+   * Can be begun again after a crash or an error at any line: the order that is `paying` is known to be this payment's
+   * by the step that made it so, and the gateway charges once for each step key.
+   */
+  async pay(customerId: string, id: string, steps: Steps): Promise<Order> {
+    await steps.transactionalStep('begin', async () => {
+      await this.advance(customerId, id, OrderStatus.Created, OrderStatus.Paying);
+    });
+    const order = await this.orders.findOne(customerId, id);
+    // No step: whoever repeats it, and in whichever payment, gets the same customer.
+    const customer = await this.customers.idOf(customerId);
+    const charge = await steps.step('charge', (idempotencyKey) =>
+      this.charge({ ...paymentOf(order), customer, idempotencyKey }),
+    );
+    if ('declined' in charge) {
+      await this.end(order, { status: OrderStatus.Created }, steps);
+      throw new HttpException(`The payment was declined: ${charge.declined}`, HttpStatus.PAYMENT_REQUIRED);
     }
+    return this.end(order, { status: OrderStatus.Paid, chargeId: charge.id }, steps);
   }
 
+  /** When the gateway gives no answer, the order stays `refunding`: the money may have moved. */
   async refund(customerId: string, id: string): Promise<Order> {
     const order = await this.advance(customerId, id, OrderStatus.Paid, OrderStatus.Refunding);
-    const refundId = await this.gateway.refund({
-      orderId: id,
-      amount: order.total,
-      currency: order.currency,
-      chargeId: order.chargeId!,
-    });
+    const refundId = await this.gateway.refund({ ...paymentOf(order), chargeId: order.chargeId! });
     return this.record(order, { status: OrderStatus.Refunded, refundId });
   }
 
@@ -62,8 +58,32 @@ export class PaymentsService {
     return order;
   }
 
+  /** A refusal is a result like any other: another attempt must not ask anew when the order may be paid otherwise. */
+  private async charge(request: ChargeRequest): Promise<{ id: string } | { declined: string }> {
+    try {
+      return { id: await this.gateway.charge(request) };
+    } catch (error) {
+      if (error instanceof PaymentDeclinedError) {
+        return { declined: error.message };
+      }
+      throw error;
+    }
+  }
+
+  /** As a step, since an attempt that was taken over must not write: the order may have moved on. */
+  private async end(order: Order, state: OrderState, steps: Steps): Promise<Order> {
+    await steps.transactionalStep('end', async () => {
+      await this.record(order, state);
+    });
+    return Object.assign(order, state);
+  }
+
   private async record(order: Order, state: OrderState): Promise<Order> {
     await this.repository.update({ id: order.id }, state);
     return Object.assign(order, state);
   }
+}
+
+function paymentOf({ id, total, currency }: Order): { orderId: string; amount: number; currency: string } {
+  return { orderId: id, amount: total, currency };
 }

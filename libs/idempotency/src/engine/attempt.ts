@@ -124,6 +124,15 @@ export abstract class Attempt {
     }
   }
 
+  /** Ends the attempt for a process that cannot wait any longer. What its handler still does is not recorded. */
+  async giveUp(): Promise<void> {
+    const isSettling = this.over && !this.running;
+    if (!isSettling) {
+      this.abort();
+      this.lose(await this.disown());
+    }
+  }
+
   protected decide(response: EndedResponse): Outcome {
     const outcome = decideOutcome(this.options.mode, this.methodEnd, response, this.released);
     return outcome !== 'release' && this.isRefused(response) ? 'release' : outcome;
@@ -159,6 +168,8 @@ export abstract class Attempt {
   protected abstract enter<T>(work: () => T): T;
   /** @returns what the world outside the handler sees of the error */
   protected abstract methodThrew(error: unknown): Promise<unknown>;
+  /** Leaves the claim behind. @returns what the client is told */
+  protected abstract disown(): Promise<IdempotencyError>;
   protected abstract conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict>;
 
   private async afterMethod(): Promise<void> {

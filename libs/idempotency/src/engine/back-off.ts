@@ -10,10 +10,13 @@ export class BackOff {
     private readonly longest: number,
   ) {}
 
-  /** @param bound milliseconds that this sleep must not exceed */
-  async sleep(bound = Infinity): Promise<void> {
+  /**
+   * @param bound milliseconds that this sleep must not exceed
+   * @param signal ends it early
+   */
+  async sleep(bound = Infinity, signal?: AbortSignal): Promise<void> {
     const drawn = this.delay * (0.5 + Math.random() / 2);
     this.delay = Math.min(this.delay * 2, this.longest);
-    await sleep(Math.max(0, Math.min(drawn, bound)));
+    await sleep(Math.max(0, Math.min(drawn, bound)), undefined, { signal }).catch(() => undefined);
   }
 }

@@ -8,9 +8,9 @@ import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import type { TransactionStore } from '../store/transaction-store.interface.js';
 import type { Attempt } from './attempt.js';
 import { BackOff } from './back-off.js';
+import { Background } from './background.js';
 import type { EngineLogger } from './engine-logger.js';
 import { withTimeLimit } from './time-limit.js';
-import { tryInBackground } from './in-background.js';
 import { LeaseAttempt } from './lease-attempt.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { TransactionAttempt } from './transaction-attempt.js';
@@ -24,6 +24,7 @@ type ClaimOutcome = { readonly type: 'claimed'; readonly attempt: Attempt } | Ex
 /** Lets exactly one of the requests with one key execute, and answers the others from its record. */
 export class IdempotencyEngine {
   private readonly live = new Set<Attempt>();
+  private readonly background = new Background();
   private closing = false;
   private idle: (() => void) | undefined;
 
@@ -61,21 +62,32 @@ export class IdempotencyEngine {
   }
 
   /**
-   * Refuses new claims from now on; resolves when the attempts that run are over.
+   * Refuses new claims from now on; resolves when the attempts that run are over. Those that are not by then are given
+   * up, as if the process had died: its connections could not be closed while their clients wait.
    *
    * @param patience milliseconds to wait for them at most
    */
   async close(patience: number): Promise<void> {
     this.closing = true;
-    if (this.live.size === 0) {
-      return;
+    const finish = this.finish();
+    await withTimeLimit('Finishing the requests that run', patience, finish).catch(async (cause: unknown) => {
+      this.logger.warn(
+        `${this.live.size} idempotent requests were still being executed at shutdown. They are given up, and so are ` +
+          `${this.background.size} outcomes that could not be recorded.`,
+        cause,
+      );
+      await Promise.all(Array.from(this.live, (attempt) => attempt.giveUp()));
+    });
+    this.background.stop();
+  }
+
+  private async finish(): Promise<void> {
+    if (this.live.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.idle = resolve;
+      });
     }
-    const idle = new Promise<void>((resolve) => {
-      this.idle = resolve;
-    });
-    await withTimeLimit('Finishing the requests that run', patience, idle).catch((cause: unknown) => {
-      this.logger.warn(`${this.live.size} idempotent requests were still being executed at shutdown.`, cause);
-    });
+    await this.background.idle();
   }
 
   private async claim(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
@@ -126,14 +138,14 @@ export class IdempotencyEngine {
       return result;
     }
     const keeper = new LeaseKeeper(this.leases, hold, lockTtl, this.logger, sentAt);
-    const lease = { store: this.leases, hold, claimed: result, keeper };
+    const lease = { store: this.leases, hold, claimed: result, keeper, background: this.background };
     return { type: 'claimed', attempt: new LeaseAttempt(target, options, this.logger, lease, this.forget) };
   }
 
   /** The claim may have been committed and its answer lost: a record of nobody would block the key. */
   private undoClaim(hold: LeaseHold, ttl: number, cause: unknown): never {
     const release = (): Promise<boolean> => this.leases.release(hold).then(() => true);
-    void tryInBackground(release, new BackOff(100, 30_000), ttl);
+    this.background.keepTrying(release, new BackOff(100, 30_000), ttl);
     throw cause;
   }
 

@@ -1,3 +1,4 @@
+import type { IdempotencyError } from '../errors/idempotency.error.js';
 import { IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
 import { IdempotencyLeaseLostError } from '../errors/step.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
@@ -5,8 +6,8 @@ import type { ClaimTarget } from '../store/claim.js';
 import type { ClaimedLease, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import { Attempt, type EndedResponse } from './attempt.js';
 import { BackOff } from './back-off.js';
+import type { Background } from './background.js';
 import type { EngineLogger } from './engine-logger.js';
-import { tryInBackground } from './in-background.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Outcome } from './outcome-policy.js';
 import { type StepRecorder, Steps } from './steps.js';
@@ -21,6 +22,7 @@ export interface Lease {
   readonly hold: LeaseHold;
   readonly claimed: ClaimedLease;
   readonly keeper: LeaseKeeper;
+  readonly background: Background;
 }
 
 /** An attempt under a claim that was committed before its handler started. */
@@ -28,6 +30,7 @@ export class LeaseAttempt extends Attempt {
   private readonly store: LeaseStore;
   private readonly hold: LeaseHold;
   private readonly keeper: LeaseKeeper;
+  private readonly background: Background;
   protected override readonly steps: Steps;
   private isLost = false;
 
@@ -35,13 +38,14 @@ export class LeaseAttempt extends Attempt {
     target: ClaimTarget,
     options: AttemptOptions,
     logger: EngineLogger,
-    { store, hold, claimed, keeper }: Lease,
+    { store, hold, claimed, keeper, background }: Lease,
     onOver: (attempt: Attempt) => void,
   ) {
     super(target, options, logger, claimed.attempt, onOver);
     this.store = store;
     this.hold = hold;
     this.keeper = keeper;
+    this.background = background;
     this.steps = new Steps(this.stepRecorder(), claimed.steps, options.maxResponseBytes);
     keeper.onLost(() => this.abort());
   }
@@ -52,6 +56,13 @@ export class LeaseAttempt extends Attempt {
 
   protected override enter<T>(work: () => T): T {
     return work();
+  }
+
+  /** What it did may count: the lease runs out, and `onAbandoned` decides. */
+  protected override async disown(): Promise<IdempotencyError> {
+    this.isLost = true;
+    this.keeper.stop();
+    return new IdempotencyOutcomeUnknownError(this.options.retryAfter);
   }
 
   /** Nothing can be undone here: what the error means is decided with the response. */
@@ -103,7 +114,7 @@ export class LeaseAttempt extends Attempt {
   private async write(operation: () => Promise<boolean>): Promise<WriteResult> {
     const result = await this.tryFor(operation);
     if (result === 'pending') {
-      void this.writeInBackground(operation);
+      this.writeInBackground(operation);
     } else {
       this.keeper.stop();
     }
@@ -149,10 +160,12 @@ export class LeaseAttempt extends Attempt {
     };
   }
 
-  private async writeInBackground(operation: () => Promise<boolean>): Promise<void> {
+  private writeInBackground(operation: () => Promise<boolean>): void {
     const isDone = async (): Promise<boolean> => (await this.tryOnce(operation)) !== 'pending';
-    await tryInBackground(isDone, new BackOff(1_000, 30_000), this.options.ttl);
-    this.keeper.stop();
+    this.background.keepTrying(isDone, new BackOff(1_000, 30_000), this.options.ttl, () => {
+      this.keeper.stop();
+      return this.afterCommit.done;
+    });
   }
 
   private async tryOnce(operation: () => Promise<boolean>): Promise<WriteResult> {

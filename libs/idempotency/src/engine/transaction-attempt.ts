@@ -1,3 +1,4 @@
+import type { IdempotencyError } from '../errors/idempotency.error.js';
 import { IdempotencyNotCommittedError, IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type {
@@ -17,7 +18,7 @@ import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
 
 /** An attempt whose claim, effects and record are one transaction. */
 export class TransactionAttempt extends Attempt {
-  private loss: TransactionLoss | undefined;
+  private loss: TransactionLoss | 'given-up' | undefined;
   private isUndone = false;
   protected override readonly steps: Steps;
 
@@ -40,6 +41,12 @@ export class TransactionAttempt extends Attempt {
 
   protected override enter<T>(work: () => T): T {
     return this.transaction.run(work);
+  }
+
+  protected override async disown(): Promise<IdempotencyError> {
+    this.loss = 'given-up';
+    await this.transaction.rollback();
+    return this.notCommitted();
   }
 
   /**
