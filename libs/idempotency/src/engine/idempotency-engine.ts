@@ -24,6 +24,8 @@ type ClaimOutcome = { readonly type: 'claimed'; readonly attempt: Attempt } | Ex
 /** Lets exactly one of the requests with one key execute, and answers the others from its record. */
 export class IdempotencyEngine {
   private readonly live = new Set<Attempt>();
+  /** Claims that were sent and not answered. */
+  private claiming = 0;
   private readonly background = new Background();
   private closing = false;
   private idle: (() => void) | undefined;
@@ -39,6 +41,7 @@ export class IdempotencyEngine {
    * holds nothing: it looks again, with growing pauses.
    *
    * @throws IdempotencyStoreUnavailableError when the store does not answer; nothing was executed
+   * @throws IdempotencyShuttingDownError when the shutdown was faster than the claim
    */
   async admit(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
     const deadline = performance.now() + options.waitInFlight;
@@ -49,7 +52,6 @@ export class IdempotencyEngine {
       }
       const outcome = await this.claim(target, options);
       if (outcome.type === 'claimed') {
-        this.live.add(outcome.attempt);
         return { type: 'execute', attempt: outcome.attempt };
       }
       const answer = answerFrom(outcome, target.fingerprint, options.retryAfter);
@@ -82,19 +84,23 @@ export class IdempotencyEngine {
   }
 
   private async finish(): Promise<void> {
-    if (this.live.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.idle = resolve;
-      });
-    }
+    await new Promise<void>((resolve) => {
+      this.idle = resolve;
+      this.tellIfIdle();
+    });
     await this.background.idle();
   }
 
   private async claim(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
+    this.claiming += 1;
     try {
-      return options.mode === 'transaction'
-        ? await this.beginTransaction(target, options)
-        : await this.takeLease(target, options);
+      const outcome = await (options.mode === 'transaction'
+        ? this.beginTransaction(target, options)
+        : this.takeLease(target, options));
+      if (outcome.type === 'claimed') {
+        await this.start(outcome.attempt, options);
+      }
+      return outcome;
     } catch (cause) {
       if (cause instanceof IdempotencyError) {
         throw cause;
@@ -104,7 +110,19 @@ export class IdempotencyEngine {
         cause,
       );
       throw new IdempotencyStoreUnavailableError(options.retryAfter, cause);
+    } finally {
+      this.claiming -= 1;
+      this.tellIfIdle();
     }
+  }
+
+  /** A claim that was won while the shutdown began is given back: nothing was executed under it. */
+  private async start(attempt: Attempt, { retryAfter }: AttemptOptions): Promise<void> {
+    if (this.closing) {
+      await attempt.settle({ type: 'by-outsider', status: 503, content: undefined });
+      throw new IdempotencyShuttingDownError(retryAfter);
+    }
+    this.live.add(attempt);
   }
 
   private async beginTransaction(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
@@ -151,10 +169,14 @@ export class IdempotencyEngine {
 
   private readonly forget = (attempt: Attempt): void => {
     this.live.delete(attempt);
-    if (this.live.size === 0) {
+    this.tellIfIdle();
+  };
+
+  private tellIfIdle(): void {
+    if (this.live.size === 0 && this.claiming === 0) {
       this.idle?.();
     }
-  };
+  }
 }
 
 function isInUse(answer: Answer): boolean {

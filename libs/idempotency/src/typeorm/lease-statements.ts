@@ -42,7 +42,7 @@ export function leaseStatements(table: RecordTable) {
     takeOver:
       `UPDATE ${name} SET ${c.owner} = $2, ${c.attempt} = ${c.attempt} + 1, ${c.lockExpiresAt} = ${plus('$4')}, ` +
       `${c.expiresAt} = ${plus('$5')} ` +
-      `WHERE ${c.id} = $1 AND ${c.fingerprint} = $3 AND ${c.completedAt} IS NULL ` +
+      `WHERE ${c.id} = $1 AND ${c.fingerprint} = $3 AND ${c.completedAt} IS NULL AND ${c.expiresAt} > clock_timestamp() ` +
       `AND (${c.owner} = '${NOBODY}' OR ($6 AND ${c.lockExpiresAt} <= clock_timestamp())) ` +
       `RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
 
@@ -57,14 +57,17 @@ export function leaseStatements(table: RecordTable) {
     /** Whether a completion whose answer was lost had arrived. $1 id, $2 owner */
     isCompletedBy: `SELECT 1 FROM ${name} WHERE ${c.id} = $1 AND ${c.owner} = $2 AND ${c.completedAt} IS NOT NULL`,
 
+    /** Never frees what another owner has taken over. $1 id, $2 owner */
+    release: `DELETE FROM ${name} WHERE ${isHeld} AND ${c.steps} IS NULL`,
+
     /**
-     * Never frees what another owner has taken over. A record with steps stays, or a retry would repeat them; nobody
-     * owns it then, so that a renewal which arrives late does not revive it. $1 id, $2 owner
+     * With steps the record stays, or a retry would repeat them. Nobody owns it then, so that a renewal which arrives
+     * late does not revive it. After `release` and not in one statement with it: both would be judged by one snapshot, and
+     * a step that is just being recorded would be in neither half. $1 id, $2 owner
      */
-    release:
-      `WITH kept AS (UPDATE ${name} SET ${c.owner} = '${NOBODY}', ${c.lockExpiresAt} = clock_timestamp() ` +
-      `WHERE ${isHeld} AND ${c.steps} IS NOT NULL) ` +
-      `DELETE FROM ${name} WHERE ${isHeld} AND ${c.steps} IS NULL`,
+    releaseWithSteps:
+      `UPDATE ${name} SET ${c.owner} = '${NOBODY}', ${c.lockExpiresAt} = clock_timestamp() ` +
+      `WHERE ${isHeld} AND ${c.steps} IS NOT NULL`,
 
     /** A process that lost its lease must not tell the next attempt what is done. $1 id, $2 owner, $3 steps */
     recordSteps: `UPDATE ${name} SET ${c.steps} = $3 WHERE ${isHeld}`,

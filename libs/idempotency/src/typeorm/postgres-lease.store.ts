@@ -62,7 +62,10 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   async release({ id, owner, timeLimit }: LeaseHold): Promise<void> {
-    await this.count(this.sql.release, [id, owner], timeLimit);
+    const isFree = (await this.count(this.sql.release, [id, owner], timeLimit)) === 1;
+    if (!isFree) {
+      await this.count(this.sql.releaseWithSteps, [id, owner], timeLimit);
+    }
   }
 
   async renew({ id, owner, timeLimit }: LeaseHold, lockTtl: number): Promise<boolean> {
