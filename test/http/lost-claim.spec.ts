@@ -5,6 +5,7 @@ import { onEachAdapter } from '../support/adapters.js';
 import { closeClean } from '../support/clean-close.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { withClient } from '../support/database-client.js';
+import { eventually } from '../support/eventually.js';
 import { newKey } from '../support/idempotent-app.js';
 import { startPostgresProxy, type PostgresProxy } from '../support/postgres-proxy.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
@@ -53,8 +54,9 @@ onEachAdapter((adapter) => {
     return { answer: await answer, claimed };
   }
 
-  /** Retries as a client does, as long as it is told that somebody is at it. */
+  /** Retries as a client does, as long as it is told that somebody is at it, once the claim is given back. */
   async function retry(key: string) {
+    await eventually(async () => expect(await claims()).toBe(0));
     let answer = await app.post({ key });
     while (answer.headers['retry-after']) {
       await sleep(300);

@@ -14,8 +14,9 @@ import {
 import { ConfigurableModuleClass } from './idempotency.module-definition.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { PurgeService } from './maintenance/purge.service.js';
-import { resolveModuleOptions } from './options/resolve-module-options.js';
+import { type ResolvedModuleOptions, resolveModuleOptions } from './options/resolve-module-options.js';
 import { StartUpCheck } from './start-up-check.js';
+import { SHARED, SINGLE } from './typeorm/batch-queue.js';
 import type { IdempotencyRecord } from './typeorm/idempotency-record.entity.js';
 import { PostgresLeaseStore } from './typeorm/postgres-lease.store.js';
 import { PostgresTransactionStore } from './typeorm/postgres-transaction.store.js';
@@ -54,8 +55,9 @@ const logger: EngineLogger = {
     },
     {
       provide: PostgresLeaseStore,
-      inject: [IDEMPOTENCY_REPOSITORY],
-      useFactory: (repository: Repository<IdempotencyRecord>) => new PostgresLeaseStore(repository, logger),
+      inject: [IDEMPOTENCY_REPOSITORY, IDEMPOTENCY_RESOLVED_OPTIONS],
+      useFactory: (repository: Repository<IdempotencyRecord>, { batching }: ResolvedModuleOptions) =>
+        new PostgresLeaseStore(repository, logger, batching ? SHARED : SINGLE),
     },
     IdempotentHandlers,
     RequestKeys,

@@ -5,6 +5,7 @@ import { IdempotencyShuttingDownError, IdempotencyStoreUnavailableError } from '
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget, ExistingRecord } from '../store/claim.js';
 import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import type { TransactionStore } from '../store/transaction-store.interface.js';
 import type { Attempt } from './attempt.js';
 import { BackOff } from './back-off.js';
@@ -162,8 +163,10 @@ export class IdempotencyEngine {
 
   /** The claim may have been committed and its answer lost: a record of nobody would block the key. */
   private undoClaim(hold: LeaseHold, ttl: number, cause: unknown): never {
-    const release = (): Promise<boolean> => this.leases.release(hold).then(() => true);
-    this.background.keepTrying(release, new BackOff(100, 30_000), ttl);
+    if (!(cause instanceof StoreUnreachableError)) {
+      const release = (): Promise<boolean> => this.leases.release(hold).then(() => true);
+      this.background.keepTrying(release, new BackOff(100, 1_000), ttl);
+    }
     throw cause;
   }
 

@@ -43,12 +43,21 @@ export class Deadline {
     this.end = performance.now() + milliseconds;
   }
 
+  /** Whole milliseconds; 0 or less when it is over. */
+  get left(): number {
+    return Math.ceil(this.end - performance.now());
+  }
+
+  get error(): TimeLimitError {
+    return new TimeLimitError('Asking the store', this.milliseconds);
+  }
+
   /** Whole milliseconds, at least 1. @throws TimeLimitError when none is left */
   get remaining(): number {
-    const remaining = Math.ceil(this.end - performance.now());
-    if (remaining <= 0) {
-      throw new TimeLimitError('Asking the store', this.milliseconds);
+    const { left } = this;
+    if (left <= 0) {
+      throw this.error;
     }
-    return remaining;
+    return left;
   }
 }

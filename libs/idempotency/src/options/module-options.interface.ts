@@ -23,6 +23,11 @@ export interface IdempotencyModuleOptions extends IdempotentOptions {
   problemTypeBase?: string;
   /** Removes expired records in the background; `false` switches it off. @default { interval: '1m', batchSize: 1000 } */
   purge?: PurgeOptions | false;
+  /**
+   * `lease` mode: whether concurrent requests share their statements. What arrives while one is under way goes into the
+   * next one, so an idle application waits for nothing. `false` sends one for each request. @default true
+   */
+  batching?: boolean;
 }
 
 /** What decides how the module is registered, beside the options. @publicApi */

@@ -14,18 +14,25 @@ export interface ResolvedModuleOptions {
   readonly handlerDefaults: IdempotentOptions;
   readonly documentationUrl: string | undefined;
   readonly problemTypeBase: string;
+  readonly batching: boolean;
   readonly purge: { readonly interval: number; readonly batchSize: number } | false;
 }
 
 /** Checks the options of the module once, at start-up. @throws IdempotencyConfigurationError */
 export function resolveModuleOptions(options: IdempotencyModuleOptions | undefined): ResolvedModuleOptions {
-  const { documentationUrl, problemTypeBase, purge, ...handlerDefaults } = options ?? {};
+  const { documentationUrl, problemTypeBase, purge, batching = true, ...handlerDefaults } = options ?? {};
   resolveOptions(handlerDefaults);
   if (purge !== false) {
     checkFields('purge', purge, ['interval', 'batchSize'], '; or false');
   }
+  if (typeof batching !== 'boolean') {
+    throw new IdempotencyConfigurationError(
+      `The option \`batching\` is ${describe(batching)}. Use true or false.`,
+    );
+  }
   return {
     handlerDefaults,
+    batching,
     documentationUrl: documentationUrl === undefined ? undefined : url('documentationUrl', documentationUrl),
     problemTypeBase: url('problemTypeBase', problemTypeBase ?? DEFAULT_PROBLEM_TYPE_BASE),
     purge: purge === false ? false : { interval: purgeInterval(purge), batchSize: batchSize(purge) },

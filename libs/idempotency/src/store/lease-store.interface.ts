@@ -64,8 +64,8 @@ export interface RecordInspection {
  * The store of `lease` mode. Each operation is atomic and durable when its promise resolves; all times are
  * judged by the store's own clock, since those of two application servers may differ by an hour.
  *
- * Every rejection means "not known whether it happened"; each operation may therefore be called again with
- * the same arguments, and then gives the same result.
+ * A rejection means "not known whether it happened", unless it is a `StoreUnreachableError`; each operation may
+ * therefore be called again with the same arguments, and then gives the same result.
  */
 export interface LeaseStore {
   /**

@@ -2,6 +2,7 @@ import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Deadline, withTimeLimit } from '../engine/time-limit.js';
+import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import { isRefusedByServer } from './postgres-errors.js';
 
 /** One pooled connection, held outside of TypeORM's query runners. */
@@ -17,12 +18,17 @@ export interface Connection {
 export class Connections {
   constructor(readonly dataSource: DataSource) {}
 
+  /** @throws StoreUnreachableError */
   async acquire(deadline: Deadline): Promise<Connection> {
-    const { remaining } = deadline;
     const driver = this.dataSource.driver as PostgresDriver;
-    const obtaining = driver.obtainMasterConnection() as Promise<Obtained>;
-    const step = 'Getting a database connection';
-    return new HeldConnection(...(await withTimeLimit(step, remaining, obtaining, giveBack)));
+    try {
+      const { remaining } = deadline;
+      const obtaining = driver.obtainMasterConnection() as Promise<Obtained>;
+      const step = 'Getting a database connection';
+      return new HeldConnection(...(await withTimeLimit(step, remaining, obtaining, giveBack)));
+    } catch (error) {
+      throw new StoreUnreachableError(error);
+    }
   }
 
   /** Whatever fails in `work`, a connection in an unknown state is not used again. */

@@ -10,17 +10,7 @@ export function leaseStatements(table: RecordTable) {
   const { name, column: c } = table;
   const isHeld = `${c.id} = $1 AND ${c.owner} = $2 AND ${c.completedAt} IS NULL`;
   return {
-    /**
-     * Of concurrent claims one inserts. DO NOTHING, since a DO UPDATE that loses locks the row and writes WAL.
-     * $1 id, $2 owner, $3 scope, $4 operation, $5 key, $6 fingerprint, $7 lockTtl, $8 ttl
-     */
-    insert:
-      `INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
-      `${c.attempt}, ${c.createdAt}, ${c.lockExpiresAt}, ${c.expiresAt}, ${c.purgeAt}) ` +
-      `VALUES ($1, $2, $3, $4, $5, $6, 1, clock_timestamp(), ${plus('$7')}, ${plus('$8')}, ${plus('$8')}) ` +
-      `ON CONFLICT (${c.id}) DO NOTHING`,
-
-    /** Sees what DO NOTHING waited for, which the same statement's snapshot would not show. $1 id */
+    /** $1 id */
     lookUp: lookUp(table, '$1'),
 
     /**

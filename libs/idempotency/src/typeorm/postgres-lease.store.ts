@@ -12,8 +12,10 @@ import type {
   RecordInspection,
   StepWork,
 } from '../store/lease-store.interface.js';
+import type { BatchLimits } from './batch-queue.js';
 import { Connections } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';
+import { LeaseBatches, type RunStatement } from './lease-batches.js';
 import { type LeaseStatements, leaseStatements } from './lease-statements.js';
 import { makeAmbient } from './ambient/make-ambient.js';
 import { retryTransient } from './postgres-errors.js';
@@ -27,24 +29,25 @@ export class PostgresLeaseStore implements LeaseStore {
   private readonly connections: Connections;
   private readonly sql: LeaseStatements;
   private readonly steps: StepTransaction;
+  private readonly batches: LeaseBatches;
 
-  constructor(repository: Repository<IdempotencyRecord>, logger: EngineLogger) {
+  constructor(repository: Repository<IdempotencyRecord>, logger: EngineLogger, limits: BatchLimits) {
     const dataSource = dataSourceOf(repository.manager);
     this.connections = new Connections(dataSource);
     const table = recordTable(repository.metadata);
     this.sql = leaseStatements(table);
+    const run: RunStatement = (sql, values, timeLimit) => this.query(sql, values, timeLimit);
+    this.batches = new LeaseBatches(table, this.sql, run, limits);
     this.steps = new StepTransaction(this.connections, table, this.sql, makeAmbient(dataSource), logger);
   }
 
   async claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
-    const { id, owner, scope, operation, key, fingerprint, lockTtl, ttl } = claim;
-    const values = [id, owner, scope, operation, key, fingerprint, lockTtl, ttl];
     const deadline = new Deadline(claim.timeLimit);
     for (;;) {
-      if ((await this.count(this.sql.insert, values, deadline.remaining)) === 1) {
+      const row = await this.batches.claims.add(claim, deadline.remaining);
+      if (row === 'won') {
         return { type: 'claimed', attempt: 1, steps: null };
       }
-      const row = await this.row(id, deadline.remaining);
       // The row may have vanished since, or change hands while we try to take it: then look again.
       const result = row && (await this.claimExisting(row, claim, deadline));
       if (result) {
@@ -54,10 +57,13 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   async complete(hold: LeaseHold, response: RecordedResponse, ttl: number): Promise<boolean> {
+    const { timeLimit } = hold;
     const values = [hold.id, hold.owner, ttl, ...responseColumns(response)];
     return (
-      (await this.count(this.sql.complete, values, hold.timeLimit)) === 1 ||
-      (await this.count(this.sql.isCompletedBy, [hold.id, hold.owner], hold.timeLimit)) === 1
+      (await this.batches.completions.add({ hold, response, ttl }, timeLimit)) ||
+      (await this.isCompletedBy(hold)) ||
+      // In a batch, a row that somebody else had locked was left out.
+      (await this.count(this.sql.complete, values, timeLimit)) === 1
     );
   }
 
@@ -68,11 +74,13 @@ export class PostgresLeaseStore implements LeaseStore {
     }
   }
 
-  async renew({ id, owner, timeLimit }: LeaseHold, lockTtl: number): Promise<boolean> {
-    // Without a row, the completion may just have been faster.
+  async renew(hold: LeaseHold, lockTtl: number): Promise<boolean> {
+    const { id, owner, timeLimit } = hold;
     return (
-      (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1 ||
-      (await this.count(this.sql.isCompletedBy, [id, owner], timeLimit)) === 1
+      (await this.batches.renewals.add({ hold, lockTtl }, timeLimit)) ||
+      // Without a row, the completion may just have been faster.
+      (await this.isCompletedBy(hold)) ||
+      (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1
     );
   }
 
@@ -123,6 +131,10 @@ export class PostgresLeaseStore implements LeaseStore {
   ): Promise<LeaseClaimResult | undefined> {
     const { rows } = await this.query<Omit<ClaimedLease, 'type'>>(statement, values, deadline.remaining);
     return rows[0] && { type: 'claimed', ...rows[0] };
+  }
+
+  private async isCompletedBy({ id, owner, timeLimit }: LeaseHold): Promise<boolean> {
+    return (await this.count(this.sql.isCompletedBy, [id, owner], timeLimit)) === 1;
   }
 
   private async row(id: Buffer, timeLimit: number): Promise<RecordRow | undefined> {

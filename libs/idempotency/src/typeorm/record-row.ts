@@ -45,11 +45,16 @@ export function stateOf(table: RecordTable): string {
  * @param id SQL of the record's id
  */
 export function lookUp(table: RecordTable, id: string): string {
+  return `SELECT ${lookUpColumns(table)} FROM ${table.name} WHERE ${table.column.id} = ${id}`;
+}
+
+/** The columns of a {@link RecordRow}, in its order. */
+export function lookUpColumns(table: RecordTable): string {
   const { column: c } = table;
   return (
-    `SELECT ${c.fingerprint} AS fingerprint, ${c.owner} AS owner, ${c.attempt} AS attempt, ` +
+    `${c.fingerprint} AS fingerprint, ${c.owner} AS owner, ${c.attempt} AS attempt, ` +
     `${c.steps} AS steps, ${c.status} AS status, ${c.headers} AS headers, ${c.body} AS body, ` +
-    `${stateOf(table)} AS state FROM ${table.name} WHERE ${c.id} = ${id}`
+    `${stateOf(table)} AS state`
   );
 }
 

@@ -2,7 +2,7 @@ import type { QueryResult } from 'pg';
 import type { QueryRunner } from 'typeorm';
 import { BackOff } from '../engine/back-off.js';
 import type { EngineLogger } from '../engine/engine-logger.js';
-import { Deadline, TimeLimitError } from '../engine/time-limit.js';
+import { Deadline } from '../engine/time-limit.js';
 import type { LeaseHold, StepWork } from '../store/lease-store.interface.js';
 import { AmbientTransaction } from './ambient/ambient-transaction.js';
 import { type Connection, type Connections, limited } from './connections.js';
@@ -93,8 +93,8 @@ export class StepTransaction {
         const values = [hold.id, hold.owner];
         const { rows } = await this.connections.query(this.sql.stepsWhenOver, values, deadline.remaining);
         return (rows[0] as { steps: string | null } | undefined)?.steps === steps;
-      } catch (error) {
-        if (error instanceof TimeLimitError) {
+      } catch {
+        if (deadline.left <= 0) {
           return undefined;
         }
         await backOff.sleep();

@@ -1,6 +1,6 @@
 import type { QueryResult } from 'pg';
 import { BackOff } from '../engine/back-off.js';
-import { Deadline, TimeLimitError } from '../engine/time-limit.js';
+import { Deadline } from '../engine/time-limit.js';
 import type { CommitResult, TransactionClaim } from '../store/transaction-store.interface.js';
 import type { Connections } from './connections.js';
 import { limited } from './connections.js';
@@ -27,8 +27,8 @@ export class TransactionFate {
     for (;;) {
       try {
         return this.read(await this.lookUp(deadline), cause, transient);
-      } catch (error) {
-        if (error instanceof TimeLimitError) {
+      } catch {
+        if (deadline.left <= 0) {
           return { type: 'unknown', cause };
         }
         await backOff.sleep();

@@ -1,0 +1,133 @@
+import { Deadline } from '../engine/time-limit.js';
+import { StoreUnreachableError } from '../store/store-unreachable.error.js';
+import { isRefusedByServer } from './postgres-errors.js';
+
+export interface BatchLimits {
+  /** Of one batch. */
+  readonly maxRows: number;
+  /** Of one batch, as `weightOf` has them; a larger item goes alone. */
+  readonly maxBytes: number;
+  /** Batches that may be under way at once. */
+  readonly parallel: number;
+  /** Milliseconds after which a batch that is under way holds up no other one: its connection may be dead. */
+  readonly standstill: number;
+}
+
+/** What arrives while a batch is under way forms the next one, so an idle application waits for nothing. */
+export const SHARED: BatchLimits = { maxRows: 256, maxBytes: 1024 * 1024, parallel: 1, standstill: 100 };
+
+/** Each item by itself, at once. */
+export const SINGLE: BatchLimits = {
+  maxRows: 1,
+  maxBytes: Infinity,
+  parallel: Infinity,
+  standstill: Infinity,
+};
+
+/**
+ * Carries out all items in one statement.
+ *
+ * @returns one result for each item
+ */
+export type BatchWork<Item, Result> = (items: readonly Item[], timeLimit: number) => Promise<Result[]>;
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly bytes: number;
+  readonly deadline: Deadline;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Lets concurrent requests share their statements. */
+export class BatchQueue<Item, Result> {
+  private waiting: Waiting<Item, Result>[] = [];
+  private underWay = 0;
+  private isScheduled = false;
+
+  constructor(
+    private readonly work: BatchWork<Item, Result>,
+    private readonly limits: BatchLimits,
+    private readonly weightOf: (item: Item) => number = () => 0,
+  ) {}
+
+  /** @param timeLimit milliseconds, the wait for the batch before included */
+  add(item: Item, timeLimit: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const deadline = new Deadline(timeLimit);
+      this.waiting.push({ item, bytes: this.weightOf(item), deadline, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  /** After all that has arrived at the same moment. */
+  private schedule(): void {
+    if (!this.isScheduled && this.waiting.length > 0 && this.underWay < this.limits.parallel) {
+      this.isScheduled = true;
+      setImmediate(() => {
+        this.isScheduled = false;
+        this.sendNext();
+        this.schedule();
+      });
+    }
+  }
+
+  private sendNext(): void {
+    const batch = this.take().filter((waiting) => !this.isLate(waiting));
+    if (batch.length === 0) {
+      return;
+    }
+    let counts = true;
+    const stopCounting = (): void => {
+      if (counts) {
+        counts = false;
+        this.underWay -= 1;
+        this.schedule();
+      }
+    };
+    this.underWay += 1;
+    const { standstill } = this.limits;
+    const timer = Number.isFinite(standstill) ? setTimeout(stopCounting, standstill) : undefined;
+    void this.carryOut(batch).finally(() => {
+      clearTimeout(timer);
+      stopCounting();
+    });
+  }
+
+  /** Waited for longer than it may, behind batches that were not answered. */
+  private isLate({ deadline, reject }: Waiting<Item, Result>): boolean {
+    if (deadline.left > 0) {
+      return false;
+    }
+    reject(new StoreUnreachableError(deadline.error));
+    return true;
+  }
+
+  private take(): Waiting<Item, Result>[] {
+    const { maxRows, maxBytes } = this.limits;
+    let bytes = 0;
+    const end = this.waiting.findIndex((waiting, index) => {
+      bytes += waiting.bytes;
+      return index > 0 && (index === maxRows || bytes > maxBytes);
+    });
+    return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
+  }
+
+  private async carryOut(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const timeLimit = Math.min(...batch.map(({ deadline }) => deadline.left));
+      const results = await this.work(
+        batch.map(({ item }) => item),
+        timeLimit,
+      );
+      batch.forEach(({ resolve }, index) => resolve(results[index]!));
+    } catch (error) {
+      if (batch.length > 1 && isRefusedByServer(error)) {
+        // One bad row must not fail its neighbours.
+        await Promise.all(batch.map((waiting) => this.carryOut([waiting])));
+      } else {
+        batch.forEach(({ reject }) => reject(error));
+      }
+    }
+  }
+}

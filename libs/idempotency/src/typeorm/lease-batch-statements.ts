@@ -1,0 +1,51 @@
+import { lookUpColumns } from './record-row.js';
+import type { RecordTable } from './record-table.js';
+
+const from = (milliseconds: string): string =>
+  `clock_timestamp() + ${milliseconds} * interval '1 millisecond'`;
+
+/** The SQL of what concurrent requests do together: each statement takes one array for each parameter. */
+export type LeaseBatchStatements = ReturnType<typeof leaseBatchStatements>;
+
+export function leaseBatchStatements(table: RecordTable) {
+  const { name, column: c } = table;
+  /**
+   * Rows are locked in the order of their ids: the order of the input is not that of the plan, and batches of two
+   * processes would deadlock. A row that somebody else has locked is left to the statement for a single row, so
+   * that its neighbours need not wait.
+   */
+  const locked = `(SELECT ${c.id} FROM ${name} WHERE ${c.id} = ANY ($1) ORDER BY ${c.id} FOR UPDATE SKIP LOCKED)`;
+  const isHeld = `t.${c.id} = d.id AND t.${c.owner} = d.owner AND t.${c.completedAt} IS NULL AND t.${c.id} IN ${locked}`;
+  return {
+    /**
+     * Looks the records up, and claims those that do not exist. Of concurrent claims one inserts. DO NOTHING, since a DO
+     * UPDATE that loses locks the row and writes WAL. A record that came into being meanwhile is in neither result, as
+     * both see the snapshot of the statement: then it is looked up by another one.
+     * $1 ids, $2 owners, $3 scopes, $4 operations, $5 keys, $6 fingerprints, $7 lockTtls, $8 ttls
+     */
+    claim:
+      `WITH d AS MATERIALIZED (SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::text[], ` +
+      `$6::bytea[], $7::float8[], $8::float8[]) AS u(id, owner, scope, operation, key, fingerprint, lock_ttl, ttl)), ` +
+      `known AS MATERIALIZED (SELECT ${c.id} AS id, ${lookUpColumns(table)} FROM ${name} WHERE ${c.id} = ANY ($1)), ` +
+      `won AS (INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
+      `${c.attempt}, ${c.createdAt}, ${c.lockExpiresAt}, ${c.expiresAt}, ${c.purgeAt}) ` +
+      `SELECT id, owner, scope, operation, key, fingerprint, 1, clock_timestamp(), ${from('lock_ttl')}, ` +
+      `${from('ttl')}, ${from('ttl')} FROM d WHERE id NOT IN (SELECT id FROM known) ORDER BY id ` +
+      `ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.id} AS id, ${c.owner} AS owner) ` +
+      `SELECT id, NULL AS fingerprint, owner, 1 AS attempt, NULL AS steps, NULL AS status, NULL AS headers, ` +
+      `NULL AS body, 'won' AS state FROM won UNION ALL SELECT * FROM known`,
+
+    /** As `complete` for a single row. $1 ids, $2 owners, $3 ttls, $4 statuses, $5 headers, $6 bodies */
+    complete:
+      `UPDATE ${name} AS t SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${from('d.ttl')}, ` +
+      `${c.status} = d.status, ${c.headers} = d.headers, ${c.body} = d.body ` +
+      `FROM unnest($1::bytea[], $2::uuid[], $3::float8[], $4::smallint[], $5::text[], $6::bytea[]) ` +
+      `AS d(id, owner, ttl, status, headers, body) WHERE ${isHeld} RETURNING t.${c.id} AS id`,
+
+    /** As `renew` for a single row. $1 ids, $2 owners, $3 lockTtls */
+    renew:
+      `UPDATE ${name} AS t SET ${c.lockExpiresAt} = ${from('d.lock_ttl')} ` +
+      `FROM unnest($1::bytea[], $2::uuid[], $3::float8[]) AS d(id, owner, lock_ttl) ` +
+      `WHERE ${isHeld} RETURNING t.${c.id} AS id`,
+  };
+}

@@ -1,0 +1,125 @@
+import type { RecordedResponse } from '../engine/stored-response.js';
+import type { LeaseClaim, LeaseHold } from '../store/lease-store.interface.js';
+import { type BatchLimits, BatchQueue } from './batch-queue.js';
+import { leaseBatchStatements, type LeaseBatchStatements } from './lease-batch-statements.js';
+import type { LeaseStatements } from './lease-statements.js';
+import { type RecordRow, responseColumns } from './record-row.js';
+import type { RecordTable } from './record-table.js';
+
+/** `undefined`: a record that came into being while the statement ran; to be looked up by another one. */
+export type Claimed = 'won' | RecordRow | undefined;
+
+export interface Completion {
+  readonly hold: LeaseHold;
+  readonly response: RecordedResponse;
+  readonly ttl: number;
+}
+
+export interface Renewal {
+  readonly hold: LeaseHold;
+  readonly lockTtl: number;
+}
+
+/** A row of a statement that names the record, whose id is a Buffer. */
+type WithId<Row = object> = Row & { readonly id: Buffer };
+
+export type RunStatement = <Row>(
+  sql: string,
+  values: unknown[],
+  timeLimit: number,
+) => Promise<{ rows: Row[]; rowCount: number | null }>;
+
+/** The operations that concurrent requests share. Each promise is durable when it resolves. */
+export class LeaseBatches {
+  readonly claims: BatchQueue<LeaseClaim, Claimed>;
+  /** Whether the record was the owner's, in progress, and not locked by somebody else. */
+  readonly completions: BatchQueue<Completion, boolean>;
+  /** As for completions. */
+  readonly renewals: BatchQueue<Renewal, boolean>;
+  private readonly sql: LeaseBatchStatements;
+
+  constructor(
+    table: RecordTable,
+    private readonly single: LeaseStatements,
+    private readonly run: RunStatement,
+    limits: BatchLimits,
+  ) {
+    this.sql = leaseBatchStatements(table);
+    this.claims = new BatchQueue((claims, limit) => this.claim(claims, limit), limits);
+    this.completions = new BatchQueue((items, limit) => this.complete(items, limit), limits, weightOf);
+    this.renewals = new BatchQueue((items, limit) => this.renew(items, limit), limits);
+  }
+
+  private async claim(claims: readonly LeaseClaim[], timeLimit: number): Promise<Claimed[]> {
+    const values = columns(claims, [
+      ({ id }) => id,
+      ({ owner }) => owner,
+      ({ scope }) => scope,
+      ({ operation }) => operation,
+      ({ key }) => key,
+      ({ fingerprint }) => fingerprint,
+      ({ lockTtl }) => lockTtl,
+      ({ ttl }) => ttl,
+    ]);
+    const { rows } = await this.run<WithId<Omit<RecordRow, 'state'>> & { state: RecordRow['state'] | 'won' }>(
+      this.sql.claim,
+      values,
+      timeLimit,
+    );
+    const found = new Map(rows.map((row) => [idOf(row), row]));
+    return claims.map((claim) => {
+      const row = found.get(idOf(claim));
+      if (row?.state !== 'won') {
+        return row as RecordRow | undefined;
+      }
+      // The same key twice in one batch: the other one has it, and will be found when this one looks again.
+      return row.owner === claim.owner ? 'won' : undefined;
+    });
+  }
+
+  private async complete(completions: readonly Completion[], timeLimit: number): Promise<boolean[]> {
+    const rows = completions.map(({ hold, ttl, response }) => [
+      hold.id,
+      hold.owner,
+      ttl,
+      ...responseColumns(response),
+    ]);
+    if (rows.length === 1) {
+      return [(await this.run(this.single.complete, rows[0]!, timeLimit)).rowCount === 1];
+    }
+    const values = rows[0]!.map((_, column) => rows.map((row) => row[column]));
+    return this.written(completions, await this.run<WithId>(this.sql.complete, values, timeLimit));
+  }
+
+  private async renew(renewals: readonly Renewal[], timeLimit: number): Promise<boolean[]> {
+    const [first] = renewals;
+    if (renewals.length === 1) {
+      const { hold, lockTtl } = first!;
+      return [(await this.run(this.single.renew, [hold.id, hold.owner, lockTtl], timeLimit)).rowCount === 1];
+    }
+    const values = columns(renewals, [
+      ({ hold }) => hold.id,
+      ({ hold }) => hold.owner,
+      ({ lockTtl }) => lockTtl,
+    ]);
+    return this.written(renewals, await this.run<WithId>(this.sql.renew, values, timeLimit));
+  }
+
+  private written(items: readonly { hold: LeaseHold }[], { rows }: { rows: WithId[] }): boolean[] {
+    const ids = new Set(rows.map(idOf));
+    return items.map(({ hold }) => ids.has(idOf(hold)));
+  }
+}
+
+/** One array for each parameter, as `unnest()` takes them. */
+function columns<Item>(items: readonly Item[], read: ((item: Item) => unknown)[]): unknown[][] {
+  return read.map((value) => items.map(value));
+}
+
+function idOf({ id }: { readonly id: Buffer }): string {
+  return id.toString('latin1');
+}
+
+function weightOf({ response }: Completion): number {
+  return response === 'unavailable' ? 0 : response.body.byteLength;
+}
