@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+
+import { PROJECT } from '../chaos/project.js';
+
+export { PROJECT };
+
+/** A package of its own, so that what is compared with never becomes a dependency of the project. */
+export const BENCHMARK = join(PROJECT, 'test/benchmark');
+
+export const LIBRARY = join(PROJECT, 'libs/idempotency');
+export const DOCUMENT = join(PROJECT, 'docs/benchmarks.md');
+
+/** Everything that was measured in the last run, for further evaluation. */
+export const RESULTS = join(PROJECT, '.reports/benchmark.json');
+
+export const SERVER_SCRIPT = join(BENCHMARK, 'dist/server/main.js');
+export const PLAIN_SCRIPT = join(BENCHMARK, 'dist/plain/main.js');
+export const LOAD_SCRIPT = join(BENCHMARK, 'dist/load/main.js');
