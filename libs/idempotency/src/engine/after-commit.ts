@@ -24,9 +24,13 @@ export class AfterCommit {
     this.start();
   }
 
-  /** Resolves when all of it is done. */
-  get done(): Promise<void> {
-    return this.running;
+  /** Resolves when all of it is done, and all that it has added. */
+  async done(): Promise<void> {
+    let seen: Promise<void> | undefined;
+    while (seen !== this.running) {
+      seen = this.running;
+      await seen;
+    }
   }
 
   private start(): void {

@@ -182,7 +182,7 @@ export abstract class Attempt {
   }
 
   private async finish(): Promise<void> {
-    await this.afterCommit.done;
+    await this.afterCommit.done();
     this.onOver(this);
   }
 

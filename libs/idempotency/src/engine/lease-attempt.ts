@@ -164,7 +164,7 @@ export class LeaseAttempt extends Attempt {
     const isDone = async (): Promise<boolean> => (await this.tryOnce(operation)) !== 'pending';
     this.background.keepTrying(isDone, new BackOff(1_000, 30_000), this.options.ttl, () => {
       this.keeper.stop();
-      return this.afterCommit.done;
+      return this.afterCommit.done();
     });
   }
 
