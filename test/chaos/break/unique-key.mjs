@@ -7,8 +7,5 @@ import { rewriteSql } from './rewrite-sql.mjs';
 rewriteSql((sql) =>
   sql
     .replaceAll(/pg_try_advisory_xact_lock\('[^)]*\)/g, 'true')
-    .replace(
-      /^(INSERT INTO "idempotency_records" \(.*?\)) VALUES \((.*)\) ON CONFLICT \("id"\) DO NOTHING/s,
-      '$1 SELECT $2 WHERE NOT EXISTS (SELECT FROM "idempotency_records" WHERE "id" = $$1)',
-    ),
+    .replace(' ON CONFLICT ("id") DO NOTHING', ''),
 );

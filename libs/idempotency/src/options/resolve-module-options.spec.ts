@@ -10,6 +10,7 @@ describe('the options of the module', () => {
   it('have these defaults', () => {
     expect(resolveModuleOptions({ scope })).toEqual({
       handlerDefaults: { scope },
+      batching: true,
       documentationUrl: undefined,
       problemTypeBase: 'urn:exactly-once:problem:',
       purge: { interval: 60_000, batchSize: 1_000 },
@@ -20,6 +21,7 @@ describe('the options of the module', () => {
     const options: IdempotencyModuleOptions = {
       scope,
       ttl: '1h',
+      batching: false,
       purge: { interval: '5s', batchSize: 7 },
       documentationUrl: 'https://example.com/docs',
       problemTypeBase: 'https://example.com/problems/',
@@ -27,6 +29,7 @@ describe('the options of the module', () => {
 
     expect(resolveModuleOptions(options)).toEqual({
       handlerDefaults: { scope, ttl: '1h' },
+      batching: false,
       documentationUrl: 'https://example.com/docs',
       problemTypeBase: 'https://example.com/problems/',
       purge: { interval: 5_000, batchSize: 7 },
@@ -40,6 +43,7 @@ describe('the options of the module', () => {
     ['documentationUrl', 'https://example.com/>; rel="x"', /absolute URL/],
     ['documentationUrl', 42, /is 42.*absolute URL/],
     ['problemTypeBase', 'problems/', /is 'problems\/'.*absolute URL/],
+    ['batching', 'yes', /is 'yes'.*true or false/],
     ['purge.interval', { interval: 'often' }, /is 'often'.*'30s'/],
     ['purge.batchSize', { batchSize: 0 }, /is 0.*1 to 100000/],
     ['purge.batchSize', { batchSize: 1.5 }, /is 1\.5.*1 to 100000/],
