@@ -16,6 +16,8 @@ export function leaseBatchStatements(table: RecordTable) {
    */
   const locked = `(SELECT ${c.id} FROM ${name} WHERE ${c.id} = ANY ($1) ORDER BY ${c.id} FOR UPDATE SKIP LOCKED)`;
   const isHeld = `t.${c.id} = d.id AND t.${c.owner} = d.owner AND t.${c.completedAt} IS NULL AND t.${c.id} IN ${locked}`;
+  /** With the owner: another one may ask for the same record in the same batch. */
+  const written = `t.${c.id} AS id, t.${c.owner} AS owner`;
   return {
     /**
      * Looks the records up, and claims those that do not exist. Of concurrent claims one inserts. DO NOTHING, since a DO
@@ -40,12 +42,12 @@ export function leaseBatchStatements(table: RecordTable) {
       `UPDATE ${name} AS t SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${from('d.ttl')}, ` +
       `${c.status} = d.status, ${c.headers} = d.headers, ${c.body} = d.body ` +
       `FROM unnest($1::bytea[], $2::uuid[], $3::float8[], $4::smallint[], $5::text[], $6::bytea[]) ` +
-      `AS d(id, owner, ttl, status, headers, body) WHERE ${isHeld} RETURNING t.${c.id} AS id`,
+      `AS d(id, owner, ttl, status, headers, body) WHERE ${isHeld} RETURNING ${written}`,
 
     /** As `renew` for a single row. $1 ids, $2 owners, $3 lockTtls */
     renew:
       `UPDATE ${name} AS t SET ${c.lockExpiresAt} = ${from('d.lock_ttl')} ` +
       `FROM unnest($1::bytea[], $2::uuid[], $3::float8[]) AS d(id, owner, lock_ttl) ` +
-      `WHERE ${isHeld} RETURNING t.${c.id} AS id`,
+      `WHERE ${isHeld} RETURNING ${written}`,
   };
 }

@@ -20,8 +20,10 @@ export interface Renewal {
   readonly lockTtl: number;
 }
 
-/** A row of a statement that names the record, whose id is a Buffer. */
-type WithId<Row = object> = Row & { readonly id: Buffer };
+/** What the statements return of a record. */
+type Held = Pick<LeaseHold, 'id' | 'owner'>;
+
+type ClaimRow = Held & Omit<RecordRow, 'state'> & { readonly state: RecordRow['state'] | 'won' };
 
 export type RunStatement = <Row>(
   sql: string,
@@ -61,11 +63,7 @@ export class LeaseBatches {
       ({ lockTtl }) => lockTtl,
       ({ ttl }) => ttl,
     ]);
-    const { rows } = await this.run<WithId<Omit<RecordRow, 'state'>> & { state: RecordRow['state'] | 'won' }>(
-      this.sql.claim,
-      values,
-      timeLimit,
-    );
+    const { rows } = await this.run<ClaimRow>(this.sql.claim, values, timeLimit);
     const found = new Map(rows.map((row) => [idOf(row), row]));
     return claims.map((claim) => {
       const row = found.get(idOf(claim));
@@ -88,7 +86,7 @@ export class LeaseBatches {
       return [(await this.run(this.single.complete, rows[0]!, timeLimit)).rowCount === 1];
     }
     const values = rows[0]!.map((_, column) => rows.map((row) => row[column]));
-    return this.written(completions, await this.run<WithId>(this.sql.complete, values, timeLimit));
+    return this.written(completions, await this.run<Held>(this.sql.complete, values, timeLimit));
   }
 
   private async renew(renewals: readonly Renewal[], timeLimit: number): Promise<boolean[]> {
@@ -102,12 +100,12 @@ export class LeaseBatches {
       ({ hold }) => hold.owner,
       ({ lockTtl }) => lockTtl,
     ]);
-    return this.written(renewals, await this.run<WithId>(this.sql.renew, values, timeLimit));
+    return this.written(renewals, await this.run<Held>(this.sql.renew, values, timeLimit));
   }
 
-  private written(items: readonly { hold: LeaseHold }[], { rows }: { rows: WithId[] }): boolean[] {
-    const ids = new Set(rows.map(idOf));
-    return items.map(({ hold }) => ids.has(idOf(hold)));
+  private written(items: readonly { hold: LeaseHold }[], { rows }: { rows: Held[] }): boolean[] {
+    const owners = new Map(rows.map((row) => [idOf(row), row.owner]));
+    return items.map(({ hold }) => owners.get(idOf(hold)) === hold.owner);
   }
 }
 

@@ -22,17 +22,17 @@ export function leaseStatements(table: RecordTable) {
       `${c.createdAt} = clock_timestamp(), ${c.lockExpiresAt} = ${plus('$4')}, ${c.completedAt} = NULL, ` +
       `${c.expiresAt} = ${plus('$5')}, ${c.purgeAt} = ${plus('$5')}, ` +
       `${c.steps} = NULL, ${c.status} = NULL, ${c.headers} = NULL, ${c.body} = NULL ` +
-      `WHERE ${c.id} = $1 AND ${isExpired(table)} RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
+      `WHERE ${c.id} = $1 AND ${c.owner} <> $2 AND ${isExpired(table)} RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
 
     /**
      * Goes on where a released attempt stopped or, if $6, takes an abandoned one over. Which of the two it is, and the
-     * lease, are judged again here: it may have changed hands since the look-up.
+     * lease, are judged again here: it may have changed hands since the look-up, also to an earlier call of this claim.
      * $1 id, $2 owner, $3 fingerprint, $4 lockTtl, $5 ttl, $6 also from abandoned attempts
      */
     takeOver:
       `UPDATE ${name} SET ${c.owner} = $2, ${c.attempt} = ${c.attempt} + 1, ${c.lockExpiresAt} = ${plus('$4')}, ` +
       `${c.expiresAt} = ${plus('$5')} ` +
-      `WHERE ${c.id} = $1 AND ${c.fingerprint} = $3 AND ${c.completedAt} IS NULL AND ${c.expiresAt} > clock_timestamp() ` +
+      `WHERE ${c.id} = $1 AND ${c.owner} <> $2 AND ${c.fingerprint} = $3 AND ${c.completedAt} IS NULL AND ${c.expiresAt} > clock_timestamp() ` +
       `AND (${c.owner} = '${NOBODY}' OR ($6 AND ${c.lockExpiresAt} <= clock_timestamp())) ` +
       `RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
 

@@ -61,9 +61,9 @@ export class PostgresLeaseStore implements LeaseStore {
     const values = [hold.id, hold.owner, ttl, ...responseColumns(response)];
     return (
       (await this.batches.completions.add({ hold, response, ttl }, timeLimit)) ||
-      (await this.isCompletedBy(hold)) ||
-      // In a batch, a row that somebody else had locked was left out.
-      (await this.count(this.sql.complete, values, timeLimit)) === 1
+      // In a batch, a row that somebody else had locked was left out: this waits for it.
+      (await this.count(this.sql.complete, values, timeLimit)) === 1 ||
+      (await this.isCompletedBy(hold))
     );
   }
 
@@ -78,9 +78,9 @@ export class PostgresLeaseStore implements LeaseStore {
     const { id, owner, timeLimit } = hold;
     return (
       (await this.batches.renewals.add({ hold, lockTtl }, timeLimit)) ||
+      (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1 ||
       // Without a row, the completion may just have been faster.
-      (await this.isCompletedBy(hold)) ||
-      (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1
+      (await this.isCompletedBy(hold))
     );
   }
 
