@@ -21,7 +21,9 @@ export class AfterCommit {
 
   outcomeIsDurable(): void {
     this.isDurable = true;
-    this.start();
+    if (this.work.length > 0) {
+      this.start();
+    }
   }
 
   /** Resolves when all of it is done, and all that it has added. */

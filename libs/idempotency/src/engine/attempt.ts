@@ -31,7 +31,8 @@ export abstract class Attempt {
   private over = false;
   private released = false;
   private handlerContext: IdempotentContext | undefined;
-  private readonly aborter = new AbortController();
+  private aborter: AbortController | undefined;
+  private isAborted = false;
   protected readonly afterCommit: AfterCommit;
   protected listener: AttemptListener | undefined;
 
@@ -160,7 +161,17 @@ export abstract class Attempt {
 
   /** Tells the handler that what it does can no longer be recorded. */
   protected abort(): void {
-    this.aborter.abort();
+    this.isAborted = true;
+    this.aborter?.abort();
+  }
+
+  /** Made when it is asked for: most handlers never do. */
+  private get signal(): AbortSignal {
+    this.aborter ??= new AbortController();
+    if (this.isAborted) {
+      this.aborter.abort();
+    }
+    return this.aborter.signal;
   }
 
   protected abstract readonly steps: Steps;
@@ -188,6 +199,7 @@ export abstract class Attempt {
 
   private makeContext(): IdempotentContext {
     const { id, key, scope, operation } = this.target;
+    const signal = (): AbortSignal => this.signal;
     const deriveKey = (name: string): string => hashParts('derived-key/1', [id, name]).toString('hex');
     return {
       key,
@@ -196,7 +208,9 @@ export abstract class Attempt {
       attempt: this.attemptNumber,
       mode: this.options.mode,
       manager: this.manager,
-      signal: this.aborter.signal,
+      get signal() {
+        return signal();
+      },
       release: () => {
         this.released = true;
       },

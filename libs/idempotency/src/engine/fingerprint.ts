@@ -42,6 +42,9 @@ export function fingerprintOf(input: FingerprintInput): Buffer {
 
 /** Names in order; the values of one name keep theirs, which may carry meaning. */
 function sortQuery(query: string): string {
+  if (query === '') {
+    return query;
+  }
   const pairs = query.split('&').map((pair) => pair.split(/=(.*)/s, 2).map(sameEncoding));
   pairs.sort(([a = ''], [b = '']) => (a === b ? 0 : a < b ? -1 : 1));
   return pairs.map((pair) => pair.join('=')).join('&');

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * SHA-256 over parts that each carry their length, so that no choice of parts can be mistaken for
@@ -7,12 +7,15 @@ import { createHash } from 'node:crypto';
  * @param domain says what is hashed, so that hashes of different kinds never meet; it carries a version
  */
 export function hashParts(domain: string, parts: readonly (string | Uint8Array)[]): Buffer {
-  const hash = createHash('sha256');
-  for (const part of [domain, ...parts]) {
-    const bytes = typeof part === 'string' ? Buffer.from(part, 'utf8') : part;
-    const length = Buffer.allocUnsafe(4);
-    length.writeUInt32BE(bytes.byteLength);
-    hash.update(length).update(bytes);
+  const all = [domain, ...parts];
+  const input = Buffer.allocUnsafe(all.reduce((sum, part) => sum + 4 + Buffer.byteLength(part), 0));
+  let offset = 0;
+  for (const part of all) {
+    const start = offset + 4;
+    const length =
+      typeof part === 'string' ? input.write(part, start) : (input.set(part, start), part.byteLength);
+    input.writeUInt32BE(length, offset);
+    offset = start + length;
   }
-  return hash.digest();
+  return hash('sha256', input, 'buffer');
 }

@@ -26,10 +26,13 @@ const OF_ONE_REQUEST: readonly RegExp[] = [
   /^(traceparent|tracestate|server-timing)$/,
 ];
 
+const MOST_KNOWN_NAMES = 1_000;
+
 /** Decides which of the headers that a handler has set are stored and replayed. @internal */
 export class HeaderRule {
   private readonly allow: ReadonlySet<string>;
   private readonly deny: ReadonlySet<string>;
+  private readonly known = new Map<string, boolean>();
 
   constructor(options: ReplayHeadersOptions = {}) {
     checkFields('replayHeaders', options, ['allow', 'deny']);
@@ -46,6 +49,18 @@ export class HeaderRule {
 
   /** @param name in lower case */
   replays(name: string): boolean {
+    let known = this.known.get(name);
+    if (known === undefined) {
+      known = this.decide(name);
+      // Names come from the application's own code as a rule; what makes them up must not fill the memory.
+      if (this.known.size < MOST_KNOWN_NAMES) {
+        this.known.set(name, known);
+      }
+    }
+    return known;
+  }
+
+  private decide(name: string): boolean {
     if (NEVER_REPLAYED.has(name) || this.deny.has(name)) {
       return false;
     }

@@ -3,15 +3,17 @@ import type { Readable } from 'node:stream';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { ClientWatch } from './client-watch.js';
 import { type WriteHeadHeaders, writeHeaders } from './header-list.js';
+import { Disguise, mute, refuseAfterHead, type ResponseHolder } from './disguise.js';
 import type { HeaderRule } from './header-rule.js';
 import type { HeadersAtEntry } from './headers-at-entry.js';
 import { HeldResponse } from './held-response.js';
 import { LateListeners } from './late-listeners.js';
-import { refuseAfterHead, refusingMethods } from './sent-headers.js';
-import { Shadow } from './shadow.js';
 
 /** More than this is not held for a handler that has not settled; for one that has, the response is passed on. */
 const MOST_HELD_BYTES = 16 * 1024 * 1024;
+
+/** Copying more costs more than it saves. */
+const MOST_BYTES_AS_TEXT = 16 * 1024;
 
 export interface RecorderListener {
   /** The response has ended, or was broken off. */
@@ -43,8 +45,8 @@ type Callback = (error?: Error) => void;
  * would otherwise wait for itself. That the client has gone is hidden too: the intent is carried out and
  * recorded all the same.
  */
-export class ResponseRecorder {
-  private readonly shadow: Shadow<ServerResponse>;
+export class ResponseRecorder implements ResponseHolder {
+  private readonly disguise: Disguise;
   private readonly client: ClientWatch;
   private readonly lateListeners: LateListeners;
   private held = new HeldResponse();
@@ -65,8 +67,7 @@ export class ResponseRecorder {
     this.response = response;
     this.lateListeners = new LateListeners(response);
     this.client = new ClientWatch(response, () => this.breakOff());
-    this.shadow = new Shadow(response);
-    this.hold();
+    this.disguise = new Disguise(response, this);
   }
 
   /** The status that the client would get. */
@@ -87,6 +88,18 @@ export class ResponseRecorder {
     return this.state === 'broken';
   }
 
+  get isShut(): boolean {
+    return this.state !== 'open';
+  }
+
+  get isFinished(): boolean {
+    return this.state === 'ended';
+  }
+
+  get isGone(): boolean {
+    return this.isBroken || this.isClosed;
+  }
+
   get isTooLarge(): boolean {
     return this.held.bytes > this.maxBytes;
   }
@@ -105,8 +118,8 @@ export class ResponseRecorder {
   /** Forgets what is held, so that another answer can be given in its place. */
   drop(): void {
     this.held = new HeldResponse();
-    this.state = 'open';
     this.isClosed = false;
+    this.become('open');
     this.atEntry.restore();
   }
 
@@ -125,7 +138,7 @@ export class ResponseRecorder {
     if (state === 'broken') {
       response.destroy();
     } else if (state === 'ended') {
-      response.end(held.body);
+      endWith(response, held.body);
     } else if (held.hasHead && response.write(held.body)) {
       response.emit('drain');
     }
@@ -155,50 +168,52 @@ export class ResponseRecorder {
       // Node does not add what was there and has been removed, as `drop()` may have done.
       this.response.setHeader('content-length', body.byteLength);
     }
-    this.response.end(body);
+    endWith(this.response, body);
     if (!isOver) {
-      this.mute();
+      mute(this.response);
     }
     this.showClose();
   }
 
-  /** Drops what the application still sends after it was answered for: Node would end the process with "write after end". */
-  private mute(): void {
-    const { response, shadow } = this;
-    const ignore = (): ServerResponse => response;
-    shadow.define({ writeHead: ignore, flushHeaders: ignore, end: ignore, write: () => true });
+  writeHead(status: number, rest: unknown[]): void {
+    if (!this.listener.isStale) {
+      this.holdHead(status, rest);
+    }
   }
 
-  private hold(): void {
-    const { response } = this;
-    const emit = response.emit.bind(response) as (event: string, ...args: unknown[]) => boolean;
-    this.shadow.define({
-      writeHead: (status: number, ...rest: unknown[]) =>
-        this.listener.isStale ? response : this.holdHead(status, rest),
-      flushHeaders: () => this.listener.isStale || this.held.takeHead(response),
-      write: (chunk: unknown, ...rest: unknown[]) => this.listener.isStale || this.holdWrite(chunk, rest),
-      end: (...args: unknown[]) => (this.listener.isStale ? response : this.holdEnd(args)),
-      destroy: () => this.breakOff(),
-      emit: (event: string, ...args: unknown[]) => {
-        if (event === 'pipe') {
-          this.client.watchSource(args[0] as Readable);
-        }
-        return event === 'close' ? this.hideClose() : emit(event, ...args);
-      },
-      ...refusingMethods(response, () => this.held.hasHead),
-    });
-    const isOver = (): boolean => this.state !== 'open';
-    this.shadow.read({
-      headersSent: () => this.held.hasHead,
-      writableEnded: isOver,
-      writableFinished: () => this.state === 'ended',
-      finished: isOver,
-      destroyed: () => this.isBroken || this.isClosed,
-      _closed: () => this.isBroken || this.isClosed,
-    });
+  flushHeaders(): void {
+    if (!this.listener.isStale) {
+      this.held.takeHead(this.response);
+    }
   }
 
-  private holdHead(status: number, rest: unknown[]): ServerResponse {
+  write(chunk: unknown, rest: unknown[]): boolean {
+    return this.listener.isStale || this.holdWrite(chunk, rest);
+  }
+
+  end(args: unknown[]): void {
+    if (!this.listener.isStale) {
+      this.holdEnd(args);
+    }
+  }
+
+  destroy(): void {
+    this.breakOff();
+  }
+
+  hides(event: string, argument: unknown): boolean {
+    if (event === 'pipe') {
+      this.client.watchSource(argument as Readable);
+    }
+    if (event !== 'close') {
+      return false;
+    }
+    this.closeHidden = true;
+    this.client.clientLeft();
+    return true;
+  }
+
+  private holdHead(status: number, rest: unknown[]): void {
     const [message, headers] = typeof rest[0] === 'string' ? rest : [undefined, rest[0]];
     writeHeaders(this.response, headers as WriteHeadHeaders);
     refuseAfterHead(this.held.hasHead);
@@ -207,7 +222,6 @@ export class ResponseRecorder {
       this.response.statusMessage = message as string;
     }
     this.held.takeHead(this.response);
-    return this.response;
   }
 
   private holdWrite(chunk: unknown, rest: unknown[]): boolean {
@@ -226,15 +240,15 @@ export class ResponseRecorder {
     return !this.isTooLarge || this.listener.isUndecided;
   }
 
-  private holdEnd(args: unknown[]): ServerResponse {
+  private holdEnd(args: unknown[]): void {
     if (this.state !== 'open') {
-      return this.response;
+      return;
     }
     this.held.takeHead(this.response);
     if (args[0] !== undefined && args[0] !== null && typeof args[0] !== 'function') {
       this.held.keep(args[0], args[1]);
     }
-    this.state = 'ended';
+    this.become('ended');
     const callback = callbackOf(args);
     process.nextTick(() => {
       callback?.();
@@ -242,7 +256,6 @@ export class ResponseRecorder {
       process.nextTick(() => this.announceClose());
     });
     this.listener.over();
-    return this.response;
   }
 
   private keep(chunk: unknown, encoding: unknown): void {
@@ -250,7 +263,7 @@ export class ResponseRecorder {
     this.held.keepCopy(chunk, encoding);
     this.client.touch();
     if (this.held.bytes > MOST_HELD_BYTES && this.listener.isUndecided) {
-      this.state = 'overflowed';
+      this.become('overflowed');
       this.held = new HeldResponse();
       process.nextTick(() => this.announceClose());
     } else if (this.isTooLarge && !wasTooLarge) {
@@ -258,25 +271,24 @@ export class ResponseRecorder {
     }
   }
 
-  private breakOff(): ServerResponse {
+  private breakOff(): void {
     if (this.state === 'open') {
-      this.state = 'broken';
+      this.become('broken');
       process.nextTick(() => this.announceClose());
       this.listener.over();
     }
-    return this.response;
+  }
+
+  private become(state: State): void {
+    this.state = state;
+    this.disguise.update();
   }
 
   /** Node closes a response once it has finished, and `finished()` waits for that. */
   private announceClose(): void {
-    this.isClosed = this.state !== 'open';
+    this.isClosed = this.isShut;
+    this.disguise.update();
     this.lateListeners.announce('close');
-  }
-
-  private hideClose(): boolean {
-    this.closeHidden = true;
-    this.client.clientLeft();
-    return false;
   }
 
   private showClose(): void {
@@ -288,7 +300,19 @@ export class ResponseRecorder {
 
   private stop(): void {
     this.client.stop();
-    this.shadow.remove();
+    this.disguise.remove();
+  }
+}
+
+/**
+ * Node sends a text together with the head, and bytes after it, for which the system is called twice. In Latin-1 each byte
+ * is one character.
+ */
+function endWith(response: ServerResponse, body: Buffer): void {
+  if (body.byteLength > MOST_BYTES_AS_TEXT) {
+    response.end(body);
+  } else {
+    response.end(body.toString('latin1'), 'latin1');
   }
 }
 
