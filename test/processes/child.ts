@@ -48,17 +48,25 @@ export class Child<Message> {
     });
   }
 
-  /** The next message that it sends, or has sent and nobody has waited for. @throws when it ends instead */
-  async message(): Promise<Message> {
+  /**
+   * The next message that it sends, or has sent and nobody has waited for.
+   *
+   * @param instead what else may happen, by being rejected; the next message is then left to others
+   * @throws when the process ends instead
+   */
+  async message(instead?: Promise<never>): Promise<Message> {
+    // It may also be rejected when nobody waits any more.
+    instead?.catch(() => undefined);
     while (this.messages.length === 0) {
       if (this.hasEnded) throw new Error(`The process has ended: ${this.output}`);
-      await new Promise<void>((resolve) => {
+      const news = new Promise<void>((resolve) => {
         const look = (): void => {
           this.expectant.delete(look);
           resolve();
         };
         this.expectant.add(look);
       });
+      await (instead ? Promise.race([news, instead]) : news);
     }
     return this.messages.shift()!;
   }

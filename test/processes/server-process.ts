@@ -1,11 +1,13 @@
 import { send, type HttpResponse } from '../support/http.js';
 import { Child } from './child.js';
-import { SETTINGS, type ServerCommand, type ServerMessage, type ServerSettings } from './settings.js';
+import type { Clock } from './operator.controller.js';
+import { SETTINGS, type GateCommand, type ServerMessage, type ServerSettings } from './settings.js';
+import type { WorkBody } from './work.js';
 
 export interface WorkRequest {
   key: string;
-  path: '/transaction' | '/lease' | '/retried-lease' | '/steps' | '/in-step';
-  body?: { hold?: boolean; block?: number };
+  path: '/transaction' | '/lease' | '/retried-lease' | '/steps' | '/in-charge' | '/in-step';
+  body?: WorkBody;
 }
 
 /** A server in a process of its own, see `server.ts`. */
@@ -34,16 +36,51 @@ export class ServerProcess {
    * @throws when the request is answered instead
    */
   async hold(request: WorkRequest): Promise<{ answer: Promise<HttpResponse | undefined> }> {
-    const answer = this.post({ ...request, body: { hold: true } }).catch(() => undefined);
+    const answer = this.post({ ...request, body: { ...request.body, hold: true } }).catch(() => undefined);
     const early = answer.then((response) => {
-      throw new Error(`The handler did not stand still: ${response?.status} ${response?.text}`);
+      const { output } = this.child;
+      throw new Error(`The handler did not stand still: ${response?.status} ${response?.text}\n${output}`);
     });
-    await Promise.race([this.child.message(), early]);
+    await this.child.message(early);
     return { answer };
+  }
+
+  /** Each of them as by `hold()`, so that all stand still together. */
+  async holdAll(requests: WorkRequest[]): Promise<{ answers: Promise<HttpResponse[]> }> {
+    const answers: Promise<HttpResponse | undefined>[] = [];
+    for (const request of requests) {
+      answers.push((await this.hold(request)).answer);
+    }
+    return { answers: Promise.all(answers) as Promise<HttpResponse[]> };
   }
 
   /** Lets handlers that stand still go on. */
   letGo(): void {
-    this.child.process.send('let go' satisfies ServerCommand);
+    this.child.process.send('let go' satisfies GateCommand);
+  }
+
+  /** As `hold()`, and lets it go on: the answer is that of a handler that was executed. */
+  async execute(request: WorkRequest): Promise<HttpResponse> {
+    const { answer } = await this.hold(request);
+    this.letGo();
+    return (await answer)!;
+  }
+
+  /** Stops the whole process, as a host that hangs does. */
+  stall(): void {
+    this.child.signal('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child.signal('SIGCONT');
+  }
+
+  async clock(): Promise<Clock> {
+    return (await send(this.url, { method: 'GET', path: '/clock' })).json();
+  }
+
+  /** @returns how many records it removed */
+  async purge(): Promise<number> {
+    return (await send(this.url, { method: 'POST', path: '/purge' })).json().removed;
   }
 }
