@@ -10,15 +10,18 @@ import { StreamableFile } from '@nestjs/common';
  * @returns the same value
  */
 export function keepContext<T>(value: T): T {
-  const inside = new AsyncResource('keepContext');
   if (value instanceof StreamableFile) {
-    bindMethods(inside, value.getStream(), ['_read', '_destroy']);
+    bindMethods(here(), value.getStream(), ['_read', '_destroy']);
   } else if (value instanceof Readable) {
-    bindMethods(inside, value, ['_read', '_destroy']);
+    bindMethods(here(), value, ['_read', '_destroy']);
   } else if (isAsyncIterable(value)) {
-    bindIterable(inside, value);
+    bindIterable(here(), value);
   }
   return value;
+}
+
+function here(): AsyncResource {
+  return new AsyncResource('keepContext');
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

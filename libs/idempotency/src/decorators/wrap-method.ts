@@ -16,7 +16,7 @@ export function wrapMethod(method: Method, subject: unknown): Method {
     if (!scope || scope.subject !== subject || !scope.attempt.isMethodDue) {
       return method.apply(this, args);
     }
-    return scope.attempt.execute(() => settle(method.apply(this, args)));
+    return scope.attempt.execute(() => valueOf(method.apply(this, args)));
   };
   for (const key of Reflect.getMetadataKeys(method)) {
     Reflect.defineMetadata(key, Reflect.getMetadata(key, method), wrapped);
@@ -27,8 +27,17 @@ export function wrapMethod(method: Method, subject: unknown): Method {
   });
 }
 
+function valueOf(result: unknown): unknown {
+  return isThenable(result) ? Promise.resolve(result).then(fromObservable) : fromObservable(result);
+}
+
 /** Nest would cancel an Observable when the client disconnects, and the intent with it. */
-async function settle(result: unknown): Promise<unknown> {
-  const value = await result;
-  return keepContext(isObservable(value) ? await lastValueFrom(value, { defaultValue: undefined }) : value);
+function fromObservable(value: unknown): unknown {
+  return isObservable(value)
+    ? lastValueFrom(value, { defaultValue: undefined }).then(keepContext)
+    : keepContext(value);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function';
 }

@@ -6,6 +6,7 @@ export class AfterCommit {
   private readonly work: (() => unknown)[] = [];
   private isDurable = false;
   private running: Promise<void> = Promise.resolve();
+  private underWay = 0;
 
   constructor(
     private readonly operation: string,
@@ -26,6 +27,11 @@ export class AfterCommit {
     }
   }
 
+  /** Whether nothing of it runs. */
+  get isIdle(): boolean {
+    return this.underWay === 0;
+  }
+
   /** Resolves when all of it is done, and all that it has added. */
   async done(): Promise<void> {
     let seen: Promise<void> | undefined;
@@ -36,7 +42,8 @@ export class AfterCommit {
   }
 
   private start(): void {
-    this.running = this.running.then(() => this.runAll());
+    this.underWay += 1;
+    this.running = this.running.then(() => this.runAll()).finally(() => (this.underWay -= 1));
   }
 
   private async runAll(): Promise<void> {

@@ -106,7 +106,12 @@ export abstract class Attempt {
       throw shown;
     } finally {
       this.running = false;
-      await this.afterMethod();
+      if (this.over) {
+        await this.settleLate();
+        this.finish();
+      } else {
+        this.listener?.methodSettled(this.methodEnd);
+      }
     }
   }
 
@@ -120,7 +125,7 @@ export abstract class Attempt {
       return await this.conclude(this.decide(response), response);
     } finally {
       if (!this.running) {
-        void this.finish();
+        this.finish();
       }
     }
   }
@@ -151,7 +156,7 @@ export abstract class Attempt {
     }
     this.over = true;
     if (!this.running) {
-      void this.finish();
+      this.finish();
     }
     this.listener?.lost(error);
   }
@@ -183,18 +188,12 @@ export abstract class Attempt {
   protected abstract disown(): Promise<IdempotencyError>;
   protected abstract conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict>;
 
-  private async afterMethod(): Promise<void> {
-    if (!this.over) {
-      this.listener?.methodSettled(this.methodEnd);
-      return;
+  private finish(): void {
+    if (this.afterCommit.isIdle) {
+      this.onOver(this);
+    } else {
+      void this.afterCommit.done().then(() => this.onOver(this));
     }
-    await this.settleLate();
-    await this.finish();
-  }
-
-  private async finish(): Promise<void> {
-    await this.afterCommit.done();
-    this.onOver(this);
   }
 
   private makeContext(): IdempotentContext {

@@ -4,7 +4,7 @@ import { IdempotencyKeyInUseError } from '../errors/key.errors.js';
 import { IdempotencyShuttingDownError, IdempotencyStoreUnavailableError } from '../errors/service.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget, ExistingRecord } from '../store/claim.js';
-import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type { LeaseClaimResult, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import type { TransactionStore } from '../store/transaction-store.interface.js';
 import type { Attempt } from './attempt.js';
@@ -14,6 +14,7 @@ import type { EngineLogger } from './engine-logger.js';
 import { withTimeLimit } from './time-limit.js';
 import { LeaseAttempt } from './lease-attempt.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import { RenewalClock } from './renewal-clock.js';
 import { TransactionAttempt } from './transaction-attempt.js';
 import { type Answer, answerFrom, refuse } from './verdict.js';
 
@@ -28,6 +29,7 @@ export class IdempotencyEngine {
   /** Claims that were sent and not answered. */
   private claiming = 0;
   private readonly background = new Background();
+  private readonly clock = new RenewalClock();
   private closing = false;
   private idle: (() => void) | undefined;
 
@@ -82,6 +84,7 @@ export class IdempotencyEngine {
       await Promise.all(Array.from(this.live, (attempt) => attempt.giveUp()));
     });
     this.background.stop();
+    this.clock.stop();
   }
 
   private async finish(): Promise<void> {
@@ -99,7 +102,10 @@ export class IdempotencyEngine {
         ? this.beginTransaction(target, options)
         : this.takeLease(target, options));
       if (outcome.type === 'claimed') {
-        await this.start(outcome.attempt, options);
+        if (this.closing) {
+          await this.handBack(outcome.attempt, options);
+        }
+        this.live.add(outcome.attempt);
       }
       return outcome;
     } catch (cause) {
@@ -118,12 +124,9 @@ export class IdempotencyEngine {
   }
 
   /** A claim that was won while the shutdown began is given back: nothing was executed under it. */
-  private async start(attempt: Attempt, { retryAfter }: AttemptOptions): Promise<void> {
-    if (this.closing) {
-      await attempt.settle({ type: 'by-outsider', status: 503, content: undefined });
-      throw new IdempotencyShuttingDownError(retryAfter);
-    }
-    this.live.add(attempt);
+  private async handBack(attempt: Attempt, { retryAfter }: AttemptOptions): Promise<never> {
+    await attempt.settle({ type: 'by-outsider', status: 503, content: undefined });
+    throw new IdempotencyShuttingDownError(retryAfter);
   }
 
   private async beginTransaction(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
@@ -150,24 +153,27 @@ export class IdempotencyEngine {
     const hold: LeaseHold = { id: target.id, owner: randomUUID(), timeLimit };
     const takeOverAbandoned = options.onAbandoned === 'retry';
     const sentAt = performance.now();
-    const result = await this.leases
-      .claim({ ...target, ...hold, ttl, lockTtl, takeOverAbandoned })
-      .catch((cause: unknown) => this.undoClaim(hold, ttl, cause));
+    let result: LeaseClaimResult;
+    try {
+      result = await this.leases.claim({ ...target, ...hold, ttl, lockTtl, takeOverAbandoned });
+    } catch (cause) {
+      this.undoClaim(hold, ttl, cause);
+      throw cause;
+    }
     if (result.type !== 'claimed') {
       return result;
     }
-    const keeper = new LeaseKeeper(this.leases, hold, lockTtl, this.logger, sentAt);
+    const keeper = new LeaseKeeper(this.leases, hold, lockTtl, this.logger, sentAt, this.clock);
     const lease = { store: this.leases, hold, claimed: result, keeper, background: this.background };
     return { type: 'claimed', attempt: new LeaseAttempt(target, options, this.logger, lease, this.forget) };
   }
 
   /** The claim may have been committed and its answer lost: a record of nobody would block the key. */
-  private undoClaim(hold: LeaseHold, ttl: number, cause: unknown): never {
+  private undoClaim(hold: LeaseHold, ttl: number, cause: unknown): void {
     if (!(cause instanceof StoreUnreachableError)) {
       const release = (): Promise<boolean> => this.leases.release(hold).then(() => true);
       this.background.keepTrying(release, new BackOff(100, 1_000), ttl);
     }
-    throw cause;
   }
 
   private readonly forget = (attempt: Attempt): void => {

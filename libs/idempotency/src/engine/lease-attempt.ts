@@ -89,14 +89,8 @@ export class LeaseAttempt extends Attempt {
       return SEND;
     }
     const recorded = this.recorded(outcome, response);
-    const complete = async (): Promise<boolean> => {
-      const isWritten = await this.store.complete(this.hold, recorded, this.options.ttl);
-      if (isWritten) {
-        this.afterCommit.outcomeIsDurable();
-      }
-      return isWritten;
-    };
-    switch (await this.write(complete)) {
+    const complete = (): Promise<boolean> => this.store.complete(this.hold, recorded, this.options.ttl);
+    switch (await this.write(complete, () => this.afterCommit.outcomeIsDurable())) {
       case 'written':
         return SEND;
       case 'refused':
@@ -111,12 +105,15 @@ export class LeaseAttempt extends Attempt {
   }
 
   /** Writes the end of the attempt: for `storeTimeout`, and after that in the background. */
-  private async write(operation: () => Promise<boolean>): Promise<WriteResult> {
+  private async write(operation: () => Promise<boolean>, onWritten?: () => void): Promise<WriteResult> {
     const result = await this.tryFor(operation);
     if (result === 'pending') {
-      this.writeInBackground(operation);
+      this.writeInBackground(operation, onWritten);
     } else {
       this.keeper.stop();
+    }
+    if (result === 'written') {
+      onWritten?.();
     }
     return result;
   }
@@ -124,8 +121,8 @@ export class LeaseAttempt extends Attempt {
   /** Tries for `storeTimeout`, with the lease being renewed. */
   private async tryFor(operation: () => Promise<boolean>): Promise<WriteResult> {
     const deadline = performance.now() + this.options.storeTimeout;
-    const backOff = new BackOff(50, 1_000);
     let result = await this.tryOnce(operation);
+    const backOff = new BackOff(50, 1_000);
     while (result === 'pending' && performance.now() < deadline) {
       await backOff.sleep(deadline - performance.now());
       result = await this.tryOnce(operation);
@@ -160,8 +157,14 @@ export class LeaseAttempt extends Attempt {
     };
   }
 
-  private writeInBackground(operation: () => Promise<boolean>): void {
-    const isDone = async (): Promise<boolean> => (await this.tryOnce(operation)) !== 'pending';
+  private writeInBackground(operation: () => Promise<boolean>, onWritten?: () => void): void {
+    const isDone = async (): Promise<boolean> => {
+      const result = await this.tryOnce(operation);
+      if (result === 'written') {
+        onWritten?.();
+      }
+      return result !== 'pending';
+    };
     this.background.keepTrying(isDone, new BackOff(1_000, 30_000), this.options.ttl, () => {
       this.keeper.stop();
       return this.afterCommit.done();

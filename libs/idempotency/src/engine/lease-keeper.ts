@@ -1,9 +1,11 @@
 import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import type { EngineLogger } from './engine-logger.js';
+import type { RenewalClock } from './renewal-clock.js';
 
-/** Renews the lease of one attempt every third of `lockTtl`, so that two renewals may fail before it is in danger. */
+/** Renews the lease of one attempt at least every third of `lockTtl`, so that two renewals may fail before it is in danger. */
 export class LeaseKeeper {
-  private readonly timer: NodeJS.Timeout;
+  /** Milliseconds: a lease that is not due at one beat is so at the next, a third of `lockTtl` after its last renewal. */
+  private readonly beat: number;
   /** Read before the renewal was sent, by a clock that nobody sets: the lease lasts at least `lockTtl` from here. */
   private renewedAt: number;
   private renewing = false;
@@ -16,10 +18,11 @@ export class LeaseKeeper {
     private readonly lockTtl: number,
     private readonly logger: EngineLogger,
     claimedAt: number,
+    private readonly clock: RenewalClock,
   ) {
     this.renewedAt = claimedAt;
-    this.timer = setInterval(() => void this.renew(), Math.max(1, Math.floor(lockTtl / 3)));
-    this.timer.unref();
+    this.beat = Math.max(1, Math.floor(lockTtl / 6));
+    clock.add(this.beat, this.renewIfDue);
   }
 
   /** Whether no other process can have taken the record over yet. */
@@ -33,13 +36,16 @@ export class LeaseKeeper {
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.clock.remove(this.beat, this.renewIfDue);
   }
 
-  private async renew(): Promise<void> {
-    if (this.renewing) {
-      return;
+  private readonly renewIfDue = (): void => {
+    if (!this.renewing && performance.now() - this.renewedAt >= this.beat) {
+      void this.renew();
     }
+  };
+
+  private async renew(): Promise<void> {
     this.renewing = true;
     const sentAt = performance.now();
     try {

@@ -18,16 +18,18 @@ export class IdempotencyGuard implements CanActivate {
     private readonly keys: RequestKeys,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const handler = this.handlers.of(context);
-    if (handler) {
-      const key = await readKey(context, handler.options);
-      this.admit(context, handler.options, key);
+    if (!handler) {
+      return true;
     }
-    return true;
+    const key = readKey(context, handler.options);
+    return key instanceof Promise
+      ? key.then((read) => this.admit(context, handler.options, read))
+      : this.admit(context, handler.options, key);
   }
 
-  private admit(context: ExecutionContext, options: ResolvedOptions, key: string | undefined): void {
+  private admit(context: ExecutionContext, options: ResolvedOptions, key: string | undefined): boolean {
     if (key !== undefined) {
       this.keys.set(context.switchToHttp().getRequest(), key);
     } else if (options.required) {
@@ -35,5 +37,6 @@ export class IdempotencyGuard implements CanActivate {
         options.keyFrom ? 'an idempotency key' : `the header ${options.header}`,
       );
     }
+    return true;
   }
 }

@@ -5,17 +5,16 @@ import { checkKey, parseKey } from './key-syntax.js';
 import { type FrameworkRequest, rawRequest } from './raw-http.js';
 
 /**
- * The canonical key of a request, or `undefined` where it has none.
+ * The canonical key of a request, or `undefined` where it has none. A promise only where `keyFrom` may give one.
  *
  * @throws IdempotencyKeyInvalidError for a key that cannot be read
  */
-export async function readKey(
+export function readKey(
   context: ExecutionContext,
   options: ResolvedOptions,
-): Promise<string | undefined> {
+): string | undefined | Promise<string | undefined> {
   if (options.keyFrom) {
-    const key = await options.keyFrom(context);
-    return key === undefined ? undefined : checkKey(key);
+    return askKeyFrom(options.keyFrom, context);
   }
   const values = headerLines(context.switchToHttp().getRequest(), options.header);
   if (values.length > 1) {
@@ -24,9 +23,21 @@ export async function readKey(
   return values[0] === undefined ? undefined : parseKey(values[0], options.keyFormat);
 }
 
-/** Node joins field lines of one name, and a quoted text torn in two would then look like one key. */
+async function askKeyFrom(
+  keyFrom: NonNullable<ResolvedOptions['keyFrom']>,
+  context: ExecutionContext,
+): Promise<string | undefined> {
+  const key = await keyFrom(context);
+  return key === undefined ? undefined : checkKey(key);
+}
+
+/** Node joins field lines of one name, with a comma, and a quoted text torn in two would then look like one key. */
 function headerLines(request: FrameworkRequest, name: string): string[] {
-  const { rawHeaders } = rawRequest(request);
+  const { headers, rawHeaders } = rawRequest(request);
   const wanted = name.toLowerCase();
+  const joined = headers[wanted];
+  if (typeof joined === 'string' && !joined.includes(',')) {
+    return [joined];
+  }
   return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === wanted);
 }

@@ -7,12 +7,26 @@ interface RoutedRequest extends FrameworkRequest {
   readonly routeOptions?: { readonly url?: string };
 }
 
+const MOST_KNOWN = 1_000;
+
+/** Numbered templates, by the code's own. */
+const known = new Map<string, string>();
+
 /**
  * Method and route template, such as `POST /orders/:1/pay`. Parameters are numbered, so that renaming one in
  * the code does not change the identity of records that exist.
  */
 export function operationOf(request: FrameworkRequest): string {
-  return numberParameters(`${request.method} ${routeTemplate(request)}`);
+  const operation = `${request.method} ${routeTemplate(request)}`;
+  let numbered = known.get(operation);
+  if (numbered === undefined) {
+    numbered = numberParameters(operation);
+    // Where the framework tells no template there is one for each path, which must not fill the memory.
+    if (known.size < MOST_KNOWN) {
+      known.set(operation, numbered);
+    }
+  }
+  return numbered;
 }
 
 /** @param operation method and route template */

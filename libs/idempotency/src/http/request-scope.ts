@@ -6,18 +6,12 @@ import type { IdempotencyScopeFn } from '../options/idempotent-options.interface
 const logger = new Logger('Idempotency');
 
 /**
- * Who the key of this request belongs to; `null` where all callers share one namespace on purpose.
+ * Who the key of this request belongs to.
  *
  * @throws IdempotencyScopeUnresolvedError unless the function names somebody: pooled as one anonymous
  * caller, users would get each other's responses
  */
-export async function resolveScope(
-  context: ExecutionContext,
-  scope: IdempotencyScopeFn | false,
-): Promise<string | null> {
-  if (scope === false) {
-    return null;
-  }
+export async function resolveScope(context: ExecutionContext, scope: IdempotencyScopeFn): Promise<string> {
   let principal: unknown;
   try {
     principal = await scope(context.switchToHttp().getRequest(), context);

@@ -22,21 +22,24 @@ export async function targetOf(
   key: string,
 ): Promise<ClaimTarget> {
   const request = context.switchToHttp().getRequest<FrameworkRequest>();
-  const scope = await resolveScope(context, options.scope);
+  const scope = options.scope === false ? null : await resolveScope(context, options.scope);
   const operation = options.operation ?? operationOf(request);
-  const fingerprint = await readFingerprint(context, request, options);
+  const chosen = options.fingerprint && {
+    body: await options.fingerprint(request.body, context),
+    files: [],
+  };
+  const fingerprint = readFingerprint(context, request, chosen);
   return { id: recordId({ scope, operation, key }), scope, operation, key, fingerprint };
 }
 
-async function readFingerprint(
+/** @param chosen what the option `fingerprint` says that counts */
+function readFingerprint(
   context: ExecutionContext,
   request: FrameworkRequest,
-  options: ResolvedOptions,
-): Promise<Buffer> {
+  chosen: Payload | undefined,
+): Buffer {
   const contentType = mediaType(request);
-  const { body, files } = options.fingerprint
-    ? { body: await options.fingerprint(request.body, context), files: [] }
-    : requirePayload(context, request, contentType);
+  const { body, files } = chosen ?? requirePayload(context, request, contentType);
   try {
     return fingerprintOf({
       method: request.method,

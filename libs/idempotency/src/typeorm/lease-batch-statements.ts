@@ -12,10 +12,12 @@ export function leaseBatchStatements(table: RecordTable) {
   /**
    * Rows are locked in the order of their ids: the order of the input is not that of the plan, and batches of two
    * processes would deadlock. A row that somebody else has locked is left to the statement for a single row, so
-   * that its neighbours need not wait.
+   * that its neighbours need not wait. MATERIALIZED, or each row would be locked anew for each one.
    */
-  const locked = `(SELECT ${c.id} FROM ${name} WHERE ${c.id} = ANY ($1) ORDER BY ${c.id} FOR UPDATE SKIP LOCKED)`;
-  const isHeld = `t.${c.id} = d.id AND t.${c.owner} = d.owner AND t.${c.completedAt} IS NULL AND t.${c.id} IN ${locked}`;
+  const locked =
+    `WITH locked AS MATERIALIZED (SELECT ${c.id} AS id FROM ${name} WHERE ${c.id} = ANY ($1) ` +
+    `ORDER BY ${c.id} FOR UPDATE SKIP LOCKED) `;
+  const isHeld = `t.${c.id} = d.id AND t.${c.id} = locked.id AND t.${c.owner} = d.owner AND t.${c.completedAt} IS NULL`;
   /** With the owner: another one may ask for the same record in the same batch. */
   const written = `t.${c.id} AS id, t.${c.owner} AS owner`;
   return {
@@ -39,15 +41,17 @@ export function leaseBatchStatements(table: RecordTable) {
 
     /** As `complete` for a single row. $1 ids, $2 owners, $3 ttls, $4 statuses, $5 headers, $6 bodies */
     complete:
+      locked +
       `UPDATE ${name} AS t SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${from('d.ttl')}, ` +
       `${c.status} = d.status, ${c.headers} = d.headers, ${c.body} = d.body ` +
       `FROM unnest($1::bytea[], $2::uuid[], $3::float8[], $4::smallint[], $5::text[], $6::bytea[]) ` +
-      `AS d(id, owner, ttl, status, headers, body) WHERE ${isHeld} RETURNING ${written}`,
+      `AS d(id, owner, ttl, status, headers, body), locked WHERE ${isHeld} RETURNING ${written}`,
 
     /** As `renew` for a single row. $1 ids, $2 owners, $3 lockTtls */
     renew:
+      locked +
       `UPDATE ${name} AS t SET ${c.lockExpiresAt} = ${from('d.lock_ttl')} ` +
-      `FROM unnest($1::bytea[], $2::uuid[], $3::float8[]) AS d(id, owner, lock_ttl) ` +
+      `FROM unnest($1::bytea[], $2::uuid[], $3::float8[]) AS d(id, owner, lock_ttl), locked ` +
       `WHERE ${isHeld} RETURNING ${written}`,
   };
 }

@@ -1,0 +1,45 @@
+/** One timer for all leases of one length: a timer for each request costs more, and what is due at once is renewed together. */
+export class RenewalClock {
+  private readonly beats = new Map<
+    number,
+    { readonly timer: NodeJS.Timeout; readonly listeners: Set<() => void> }
+  >();
+
+  /**
+   * Calls `listener` again and again.
+   *
+   * @param interval milliseconds; the first call may come earlier
+   */
+  add(interval: number, listener: () => void): void {
+    this.beatOf(interval).add(listener);
+  }
+
+  remove(interval: number, listener: () => void): void {
+    this.beats.get(interval)?.listeners.delete(listener);
+  }
+
+  stop(): void {
+    this.beats.forEach(({ timer }) => clearInterval(timer));
+    this.beats.clear();
+  }
+
+  private beatOf(interval: number): Set<() => void> {
+    const existing = this.beats.get(interval);
+    if (existing) {
+      return existing.listeners;
+    }
+    const listeners = new Set<() => void>();
+    const timer = setInterval(() => this.beat(interval, listeners), interval);
+    timer.unref();
+    this.beats.set(interval, { timer, listeners });
+    return listeners;
+  }
+
+  private beat(interval: number, listeners: Set<() => void>): void {
+    if (listeners.size === 0) {
+      clearInterval(this.beats.get(interval)?.timer);
+      this.beats.delete(interval);
+    }
+    listeners.forEach((listener) => listener());
+  }
+}
