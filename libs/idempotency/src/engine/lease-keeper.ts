@@ -9,6 +9,7 @@ export class LeaseKeeper {
   /** Read before the renewal was sent, by a clock that nobody sets: the lease lasts at least `lockTtl` from here. */
   private renewedAt: number;
   private renewing = false;
+  private stopped = false;
   private lostListener: (() => void) | undefined;
 
   /** @param claimedAt `performance.now()` before the claim was sent */
@@ -36,6 +37,7 @@ export class LeaseKeeper {
   }
 
   stop(): void {
+    this.stopped = true;
     this.clock.remove(this.beat, this.renewIfDue);
   }
 
@@ -49,20 +51,30 @@ export class LeaseKeeper {
     this.renewing = true;
     const sentAt = performance.now();
     try {
-      if (await this.store.renew(this.hold, this.lockTtl)) {
-        this.renewedAt = sentAt;
-      } else {
-        this.renewedAt = -Infinity;
-        this.stop();
-        this.lostListener?.();
-        this.logger.warn(
-          'A lease was lost while its handler runs: this process was stopped or cut off for longer than `lockTtl`.',
-        );
+      const isHeld = await this.store.renew(this.hold, this.lockTtl);
+      // Once the attempt is over, its record may be gone, and the connections too.
+      if (!this.stopped) {
+        this.renewed(isHeld, sentAt);
       }
     } catch (cause) {
-      this.logger.warn('A lease could not be renewed; this is tried again.', cause);
+      if (!this.stopped) {
+        this.logger.warn('A lease could not be renewed; this is tried again.', cause);
+      }
     } finally {
       this.renewing = false;
     }
+  }
+
+  private renewed(isHeld: boolean, sentAt: number): void {
+    if (isHeld) {
+      this.renewedAt = sentAt;
+      return;
+    }
+    this.renewedAt = -Infinity;
+    this.stop();
+    this.lostListener?.();
+    this.logger.warn(
+      'A lease was lost while its handler runs: this process was stopped or cut off for longer than `lockTtl`.',
+    );
   }
 }
