@@ -56,6 +56,7 @@ onEachAdapter((adapter) => {
     log.lines
       .map((line) => JSON.stringify(line))
       .filter((line) => line.includes(`"event":"${event}"`) && line.includes(`"orderId":"${orderId}"`));
+  const mails = () => log.lines.filter((line) => JSON.stringify(line).includes('mail.order-confirmation'));
   const stock = async (): Promise<number> => {
     const { body } = await get('/v1/products');
     return (body as { sku: string; stock: number }[]).find(({ sku }) => sku === 'KIBBLE-2KG')!.stock;
@@ -79,16 +80,14 @@ onEachAdapter((adapter) => {
   it('an order that cannot be filled changes nothing, and its refusal is replayed', async () => {
     const key = randomUUID();
     const before = await stock();
-    const mails = () =>
-      log.lines.filter((line) => JSON.stringify(line).includes('mail.order-confirmation')).length;
-    const mailsBefore = mails();
+    const mailsBefore = mails().length;
     const body = { items: [{ sku: 'KIBBLE-2KG', quantity: before + 1 }], currency: 'JPY' };
     const first = await post('/v1/orders', key, body).expect(409);
     const second = await post('/v1/orders', key, body).expect(409).expect('Idempotent-Replayed', 'true');
 
     expect(second.text).toBe(first.text);
     expect(await stock()).toBe(before);
-    expect(mails()).toBe(mailsBefore);
+    expect(mails()).toHaveLength(mailsBefore);
   });
 
   it('ten requests for one payment make one charge', async () => {

@@ -16,6 +16,16 @@ import { OrdersProcess } from './orders-process.js';
 
 const ORDER = { items: [{ sku: 'KIBBLE-2KG', quantity: 1 }], currency: 'JPY' };
 
+/** As a client does: with the same key, as long as it is told to come back. */
+async function pay(server: OrdersProcess, id: string, key: string, token?: string): Promise<HttpResponse> {
+  let answer = await server.post(`/orders/${id}/pay`, key, undefined, token);
+  while (answer.headers['retry-after'] || answer.status >= 500) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    answer = await server.post(`/orders/${id}/pay`, key, undefined, token);
+  }
+  return answer;
+}
+
 /** Real processes of the sample application, and a payment gateway that keeps books of its own. */
 onEachAdapter((adapter) => {
   let database: TestDatabase;
@@ -54,16 +64,6 @@ onEachAdapter((adapter) => {
     expect(answer.status).toBe(201);
     return answer.json().id;
   };
-
-  /** As a client does: with the same key, as long as it is told to come back. */
-  async function pay(server: OrdersProcess, id: string, key: string, token?: string): Promise<HttpResponse> {
-    let answer = await server.post(`/orders/${id}/pay`, key, undefined, token);
-    while (answer.headers['retry-after'] || answer.status >= 500) {
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      answer = await server.post(`/orders/${id}/pay`, key, undefined, token);
-    }
-    return answer;
-  }
 
   const stepsOf = async (key: string): Promise<string[]> => {
     const [record] = await dataSource.query('SELECT steps FROM idempotency_records WHERE key = $1', [key]);
