@@ -129,8 +129,10 @@ export class Disguise {
     private readonly response: ServerResponse,
     readonly holder: ResponseHolder,
   ) {
-    const { emit, setHeader, appendHeader, removeHeader } = response as unknown as Record<string, Method>;
-    this.covered = { emit, setHeader, appendHeader, removeHeader } as Disguise['covered'];
+    // Where an interceptor repeats the handler, the response may wear the disguise of the attempt before.
+    const { covered = response } = (response as Partial<Disguised>)[DISGUISE] ?? {};
+    const { emit, setHeader, appendHeader, removeHeader } = covered as unknown as Disguise['covered'];
+    this.covered = { emit, setHeader, appendHeader, removeHeader };
     this.flags = FLAGS.every((name) => Object.hasOwn(response, name)) ? this.shown : undefined;
     this.shadow = new Shadow(response);
     this.shadow.lay([[DISGUISE, { value: this, configurable: true }]]);

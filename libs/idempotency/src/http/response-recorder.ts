@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { StoredResponse } from '../engine/stored-response.js';
@@ -305,14 +306,14 @@ export class ResponseRecorder implements ResponseHolder {
 }
 
 /**
- * Node sends a text together with the head, and bytes after it, for which the system is called twice. In Latin-1 each byte
- * is one character.
+ * Node sends a text together with the head, and bytes after it, for which the system is called twice. UTF-8 comes back as
+ * the same bytes, also from an `end()` of some middleware that does not pass the encoding on.
  */
 function endWith(response: ServerResponse, body: Buffer): void {
-  if (body.byteLength > MOST_BYTES_AS_TEXT) {
-    response.end(body);
+  if (body.byteLength <= MOST_BYTES_AS_TEXT && isUtf8(body)) {
+    response.end(body.toString('utf8'), 'utf8');
   } else {
-    response.end(body.toString('latin1'), 'latin1');
+    response.end(body);
   }
 }
 

@@ -31,12 +31,15 @@ export const SINGLE: BatchLimits = {
  */
 export type BatchWork<Item, Result> = (items: readonly Item[], timeLimit: number) => Promise<Result[]>;
 
-interface Waiting<Item, Result> {
+interface Impatient {
+  readonly deadline: Deadline;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Waiting<Item, Result> extends Impatient {
   readonly item: Item;
   readonly bytes: number;
-  readonly deadline: Deadline;
   readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** Lets concurrent requests share their statements. */
@@ -73,10 +76,7 @@ export class BatchQueue<Item, Result> {
   }
 
   private sendNext(): void {
-    const batch = this.take().filter((waiting) => !this.isLate(waiting));
-    if (batch.length === 0) {
-      return;
-    }
+    const batch = this.take();
     let counts = true;
     const stopCounting = (): void => {
       if (counts) {
@@ -113,9 +113,14 @@ export class BatchQueue<Item, Result> {
     return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
   }
 
-  private async carryOut(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  private async carryOut(all: readonly Waiting<Item, Result>[]): Promise<void> {
+    const batch = all.filter((waiting) => !this.isLate(waiting));
+    if (batch.length === 0) {
+      return;
+    }
+    const stopWatch = watchDeadlines(batch);
     try {
-      const timeLimit = Math.min(...batch.map(({ deadline }) => deadline.left));
+      const timeLimit = Math.max(...batch.map(({ deadline }) => deadline.left));
       const results = await this.work(
         batch.map(({ item }) => item),
         timeLimit,
@@ -128,6 +133,31 @@ export class BatchQueue<Item, Result> {
       } else {
         batch.forEach(({ reject }) => reject(error));
       }
+    } finally {
+      stopWatch();
     }
   }
+}
+
+/**
+ * The statement may take as long as the most patient of them waits; each of the others is told when its own time is over.
+ *
+ * @returns ends it
+ */
+function watchDeadlines(batch: readonly Impatient[]): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const watch = (): void => {
+    const left = batch.map(({ deadline }) => deadline.left).filter((time) => time > 0);
+    if (left.length > 0) {
+      timer = setTimeout(tellOverdue, Math.min(...left));
+    }
+  };
+  const tellOverdue = (): void => {
+    batch
+      .filter(({ deadline }) => deadline.left <= 0)
+      .forEach(({ deadline, reject }) => reject(deadline.error));
+    watch();
+  };
+  watch();
+  return () => clearTimeout(timer);
 }
