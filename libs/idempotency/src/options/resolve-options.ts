@@ -83,7 +83,7 @@ function mergeLayers(layers: (IdempotentOptions | undefined)[]): MergedOptions {
     if (!OPTION_NAMES.has(name)) {
       throw new IdempotencyConfigurationError(
         `The option \`${name}\` does not exist here. A handler has these: ${[...OPTION_NAMES].toSorted().join(', ')}. ` +
-          `\`IdempotencyModule.forRoot()\` has them too, and: dataSource, documentationUrl, isGlobal, problemTypeBase, purge.`,
+          `\`IdempotencyModule.forRoot()\` has them too, and: batching, dataSource, documentationUrl, isGlobal, problemTypeBase, purge.`,
       );
     }
     if (value !== undefined) {
