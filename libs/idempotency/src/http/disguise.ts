@@ -49,11 +49,13 @@ function changeHeaders(name: 'setHeader' | 'appendHeader' | 'removeHeader'): Met
   } as Method;
 }
 
+function writeHead(this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
+  (this as Disguised)[DISGUISE].holder.writeHead(status, rest);
+  return this;
+}
+
 const FACE = descriptorsOf({
-  writeHead(this: Disguised, status: number, ...rest: unknown[]) {
-    this[DISGUISE].holder.writeHead(status, rest);
-    return this;
-  },
+  writeHead,
   flushHeaders(this: Disguised) {
     this[DISGUISE].holder.flushHeaders();
   },
@@ -140,6 +142,11 @@ export class Disguise {
     if (!this.flags) {
       this.shadow.lay(FLAG_GETTERS);
     }
+  }
+
+  /** Whether `writeHead()` was replaced since. */
+  get isCovered(): boolean {
+    return (this.response.writeHead as unknown) !== writeHead;
   }
 
   /** To be called after each change of what the holder says; once it is removed, that matters no more. */

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { StoredResponse } from '../engine/stored-response.js';
@@ -184,7 +184,7 @@ export class ResponseRecorder implements ResponseHolder {
 
   flushHeaders(): void {
     if (!this.listener.isStale) {
-      this.held.takeHead(this.response);
+      this.takeHead();
     }
   }
 
@@ -225,13 +225,21 @@ export class ResponseRecorder implements ResponseHolder {
     this.held.takeHead(this.response);
   }
 
+  /** Node calls `writeHead()` before the first byte: somebody may have put one over ours since, to set headers late. */
+  private takeHead(): void {
+    if (!this.held.hasHead && this.disguise.isCovered) {
+      this.response.writeHead(this.response.statusCode);
+    }
+    this.held.takeHead(this.response);
+  }
+
   private holdWrite(chunk: unknown, rest: unknown[]): boolean {
     const callback = callbackOf(rest);
     if (this.state !== 'open') {
       callback?.(new Error('write after end'));
       return false;
     }
-    this.held.takeHead(this.response);
+    this.takeHead();
     this.keep(chunk, rest[0]);
     if (callback) {
       process.nextTick(callback);
@@ -245,7 +253,7 @@ export class ResponseRecorder implements ResponseHolder {
     if (this.state !== 'open') {
       return;
     }
-    this.held.takeHead(this.response);
+    this.takeHead();
     if (args[0] !== undefined && args[0] !== null && typeof args[0] !== 'function') {
       this.held.keep(args[0], args[1]);
     }
@@ -306,12 +314,12 @@ export class ResponseRecorder implements ResponseHolder {
 }
 
 /**
- * Node sends a text together with the head, and bytes after it, for which the system is called twice. UTF-8 comes back as
- * the same bytes, also from an `end()` of some middleware that does not pass the encoding on.
+ * Node sends a text together with the head, and bytes after it, for which the system is called twice. ASCII is the same
+ * bytes in every encoding, so it does not matter which one the head gets, or an `end()` of some middleware passes on.
  */
 function endWith(response: ServerResponse, body: Buffer): void {
-  if (body.byteLength <= MOST_BYTES_AS_TEXT && isUtf8(body)) {
-    response.end(body.toString('utf8'), 'utf8');
+  if (body.byteLength <= MOST_BYTES_AS_TEXT && isAscii(body)) {
+    response.end(body.toString('latin1'), 'latin1');
   } else {
     response.end(body);
   }
