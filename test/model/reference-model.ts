@@ -52,10 +52,8 @@ export function expected(records: Records, operation: Operation, spared: RecordN
     case 'complete':
       return isHeld ? change(true, { response: operation.response, isRetained: true }) : keep(isCompleted);
     case 'release':
-      if (!isHeld) return keep(undefined);
-      return record.steps === null
-        ? remove(undefined)
-        : change(undefined, { owner: NOBODY, isLeaseLive: false });
+      if (!isHeld) return keep(false);
+      return record.steps === null ? remove(true) : change(true, { owner: NOBODY, isLeaseLive: false });
     case 'renew':
       return isHeld ? change(true, { isLeaseLive: true }) : keep(isCompleted);
     case 'recordSteps':

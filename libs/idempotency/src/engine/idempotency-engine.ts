@@ -23,6 +23,9 @@ export type Admission = { readonly type: 'execute'; readonly attempt: Attempt } 
 
 type ClaimOutcome = { readonly type: 'claimed'; readonly attempt: Attempt } | ExistingRecord;
 
+/** Milliseconds: a server notices only after its statement that nobody waits for it any more. */
+const LONGEST_LATE_CLAIM = 60_000;
+
 /** Lets exactly one of the requests with one key execute, and answers the others from its record. */
 export class IdempotencyEngine {
   private readonly live = new Set<Attempt>();
@@ -168,11 +171,13 @@ export class IdempotencyEngine {
     return { type: 'claimed', attempt: new LeaseAttempt(target, options, this.logger, lease, this.forget) };
   }
 
-  /** The claim may have been committed and its answer lost: a record of nobody would block the key. */
+  /**
+   * The claim may have been committed and its answer lost, or be committed yet: a record of nobody would block the key.
+   */
   private undoClaim(hold: LeaseHold, ttl: number, cause: unknown): void {
     if (!(cause instanceof StoreUnreachableError)) {
-      const release = (): Promise<boolean> => this.leases.release(hold).then(() => true);
-      this.background.keepTrying(release, new BackOff(100, 1_000), ttl);
+      const release = (): Promise<boolean> => this.leases.release(hold);
+      this.background.keepTrying(release, new BackOff(100, 1_000), Math.min(ttl, LONGEST_LATE_CLAIM));
     }
   }
 

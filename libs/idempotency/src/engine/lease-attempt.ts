@@ -85,7 +85,11 @@ export class LeaseAttempt extends Attempt {
       return this.answerOfNewOwner();
     }
     if (outcome === 'release') {
-      await this.write(() => this.store.release(this.hold).then(() => true));
+      const release = async (): Promise<boolean> => {
+        await this.store.release(this.hold);
+        return true;
+      };
+      await this.write(release);
       return SEND;
     }
     const recorded = this.recorded(outcome, response);

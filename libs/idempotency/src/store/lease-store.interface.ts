@@ -87,8 +87,10 @@ export interface LeaseStore {
    * Frees the record, if it is still in progress and `owner` holds it. Where the attempt, or an earlier one, has
    * recorded steps, the record stays with them and belongs to nobody: the next claim with the same fingerprint gets it,
    * whatever `takeOverAbandoned` says, and one with another fingerprint is shown an abandoned record.
+   *
+   * @returns whether it was freed by this call
    */
-  release(hold: LeaseHold): Promise<void>;
+  release(hold: LeaseHold): Promise<boolean>;
 
   /**
    * Prolongs the lease by `lockTtl` from now, if the record is still in progress and `owner` holds it.

@@ -20,12 +20,14 @@ export function leaseBatchStatements(table: RecordTable) {
   const isHeld = `t.${c.id} = d.id AND t.${c.id} = locked.id AND t.${c.owner} = d.owner AND t.${c.completedAt} IS NULL`;
   /** With the owner: another one may ask for the same record in the same batch. */
   const written = `t.${c.id} AS id, t.${c.owner} AS owner`;
+  /** A statement that had to wait for a lock of the table claims nothing when nobody waits for it any more. */
+  const isInTime = `clock_timestamp() < statement_timestamp() + $9::float8 * interval '1 millisecond'`;
   return {
     /**
      * Looks the records up, and claims those that do not exist. Of concurrent claims one inserts. DO NOTHING, since a DO
      * UPDATE that loses locks the row and writes WAL. A record that came into being meanwhile is in neither result, as
      * both see the snapshot of the statement: then it is looked up by another one.
-     * $1 ids, $2 owners, $3 scopes, $4 operations, $5 keys, $6 fingerprints, $7 lockTtls, $8 ttls
+     * $1 ids, $2 owners, $3 scopes, $4 operations, $5 keys, $6 fingerprints, $7 lockTtls, $8 ttls, $9 time limit
      */
     claim:
       `WITH d AS MATERIALIZED (SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::text[], ` +
@@ -34,7 +36,7 @@ export function leaseBatchStatements(table: RecordTable) {
       `won AS (INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
       `${c.attempt}, ${c.createdAt}, ${c.lockExpiresAt}, ${c.expiresAt}, ${c.purgeAt}) ` +
       `SELECT id, owner, scope, operation, key, fingerprint, 1, clock_timestamp(), ${from('lock_ttl')}, ` +
-      `${from('ttl')}, ${from('ttl')} FROM d WHERE id NOT IN (SELECT id FROM known) ORDER BY id ` +
+      `${from('ttl')}, ${from('ttl')} FROM d WHERE id NOT IN (SELECT id FROM known) AND ${isInTime} ORDER BY id ` +
       `ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.id} AS id, ${c.owner} AS owner) ` +
       `SELECT id, NULL AS fingerprint, owner, 1 AS attempt, NULL AS steps, NULL AS status, NULL AS headers, ` +
       `NULL AS body, 'won' AS state FROM won UNION ALL SELECT * FROM known`,

@@ -63,7 +63,7 @@ export class LeaseBatches {
       ({ lockTtl }) => lockTtl,
       ({ ttl }) => ttl,
     ]);
-    const { rows } = await this.run<ClaimRow>(this.sql.claim, values, timeLimit);
+    const { rows } = await this.run<ClaimRow>(this.sql.claim, [...values, timeLimit], timeLimit);
     const found = new Map(rows.map((row) => [idOf(row), row]));
     return claims.map((claim) => {
       const row = found.get(idOf(claim));

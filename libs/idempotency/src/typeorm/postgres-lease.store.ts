@@ -67,11 +67,11 @@ export class PostgresLeaseStore implements LeaseStore {
     );
   }
 
-  async release({ id, owner, timeLimit }: LeaseHold): Promise<void> {
-    const isFree = (await this.count(this.sql.release, [id, owner], timeLimit)) === 1;
-    if (!isFree) {
-      await this.count(this.sql.releaseWithSteps, [id, owner], timeLimit);
-    }
+  async release({ id, owner, timeLimit }: LeaseHold): Promise<boolean> {
+    return (
+      (await this.count(this.sql.release, [id, owner], timeLimit)) === 1 ||
+      (await this.count(this.sql.releaseWithSteps, [id, owner], timeLimit)) === 1
+    );
   }
 
   async renew(hold: LeaseHold, lockTtl: number): Promise<boolean> {
