@@ -15,6 +15,6 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/global-setup.js',
   globalTeardown: '<rootDir>/test/support/global-teardown.js',
-  maxWorkers: 2,
+  maxWorkers: 3,
   testTimeout: 30_000,
 };
