@@ -22,12 +22,22 @@ export interface ResponseHolder {
 
 const DISGUISE = Symbol('disguise');
 
-type Disguised = ServerResponse & { readonly [DISGUISE]: Disguise };
+type Disguised = ServerResponse & { [DISGUISE]: Disguise };
 
 type Method = (this: ServerResponse, ...args: any[]) => any;
 
-/** The methods of a response that are still called, by the names under which they are covered. */
-const CALLED = ['emit', 'setHeader', 'appendHeader', 'removeHeader'] as const;
+/** The methods of a response that are covered. */
+const METHODS = [
+  'writeHead',
+  'flushHeaders',
+  'write',
+  'end',
+  'destroy',
+  'emit',
+  'setHeader',
+  'appendHeader',
+  'removeHeader',
+] as const;
 
 /** Plain properties of a response, which Node itself changes. */
 const FLAGS = ['finished', 'destroyed', '_closed'] as const;
@@ -42,38 +52,46 @@ export function refuseAfterHead(isSent: boolean): void {
   }
 }
 
-function changeHeaders(name: 'setHeader' | 'appendHeader' | 'removeHeader'): Method {
-  return function (this: Disguised, ...args) {
-    refuseAfterHead(this[DISGUISE].holder.isBegun);
-    return this[DISGUISE].covered[name].apply(this, args);
-  } as Method;
+/** Who kept the method of a response that was held may call it after that: then it is the response's own. */
+function cover(
+  name: (typeof METHODS)[number],
+  whileHeld: (disguise: Disguise, response: Disguised, args: any[]) => unknown,
+): Method {
+  return function (this: ServerResponse, ...args) {
+    const disguise = (this as Disguised)[DISGUISE];
+    return disguise.isRemoved
+      ? disguise.methods[name].apply(this, args)
+      : whileHeld(disguise, this as Disguised, args);
+  };
 }
 
-function writeHead(this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
-  (this as Disguised)[DISGUISE].holder.writeHead(status, rest);
-  return this;
+function changeHeaders(name: 'setHeader' | 'appendHeader' | 'removeHeader'): Method {
+  return cover(name, ({ holder, methods }, response, args) => {
+    refuseAfterHead(holder.isBegun);
+    return methods[name].apply(response, args);
+  });
 }
+
+const writeHead = cover('writeHead', ({ holder }, response, [status, ...rest]) => {
+  holder.writeHead(status as number, rest);
+  return response;
+});
 
 const FACE = descriptorsOf({
   writeHead,
-  flushHeaders(this: Disguised) {
-    this[DISGUISE].holder.flushHeaders();
-  },
-  write(this: Disguised, chunk: unknown, ...rest: unknown[]) {
-    return this[DISGUISE].holder.write(chunk, rest);
-  },
-  end(this: Disguised, ...args: unknown[]) {
-    this[DISGUISE].holder.end(args);
-    return this;
-  },
-  destroy(this: Disguised) {
-    this[DISGUISE].holder.destroy();
-    return this;
-  },
-  emit(this: Disguised, event: string, ...args: unknown[]) {
-    const disguise = this[DISGUISE];
-    return disguise.hides(event, args[0]) ? false : disguise.covered.emit.call(this, event, ...args);
-  },
+  flushHeaders: cover('flushHeaders', ({ holder }) => holder.flushHeaders()),
+  write: cover('write', ({ holder }, _, [chunk, ...rest]) => holder.write(chunk, rest)),
+  end: cover('end', ({ holder }, response, args) => {
+    holder.end(args);
+    return response;
+  }),
+  destroy: cover('destroy', ({ holder }, response) => {
+    holder.destroy();
+    return response;
+  }),
+  emit: cover('emit', (disguise, response, args) =>
+    disguise.hides(args[0] as string, args[1]) ? false : disguise.methods.emit.apply(response, args),
+  ),
   setHeader: changeHeaders('setHeader'),
   appendHeader: changeHeaders('appendHeader'),
   removeHeader: changeHeaders('removeHeader'),
@@ -119,29 +137,100 @@ export function mute(response: ServerResponse): void {
   new Shadow(response).lay(NOTHING);
 }
 
+/** By the prototype that they are laid over. */
+const MASKS = new WeakMap<object, object>();
+
+/**
+ * What lies between a response and its prototype while it is held. All responses of a kind share it: with methods of its
+ * own, each response would be a kind of its own to the engine, which costs more than all else that is done here.
+ */
+function maskOf(prototype: object, hasFlags: boolean): object {
+  let mask = MASKS.get(prototype);
+  if (!mask) {
+    mask = Object.create(prototype) as object;
+    new Shadow(mask).lay(hasFlags ? FACE : [...FACE, ...FLAG_GETTERS]);
+    MASKS.set(prototype, mask);
+  }
+  return mask;
+}
+
+/** A response as it was before it was disguised, by however many attempts: an interceptor may repeat the handler. */
+class Covered {
+  isRemoved = false;
+  readonly methods: Record<(typeof METHODS)[number], Method>;
+  /** `undefined` where they are no plain properties. */
+  readonly flags: Flags | undefined;
+  private readonly prototype: object;
+  private readonly replaced: Shadow<ServerResponse>;
+
+  constructor(private readonly response: ServerResponse) {
+    const { writeHead, flushHeaders, write, end, destroy } = response;
+    const { emit, setHeader, appendHeader, removeHeader } = response;
+    this.methods = {
+      writeHead,
+      flushHeaders,
+      write,
+      end,
+      destroy,
+      emit,
+      setHeader,
+      appendHeader,
+      removeHeader,
+    };
+    this.flags = FLAGS.every((name) => Object.hasOwn(response, name)) ? readFlags(response) : undefined;
+    this.prototype = Object.getPrototypeOf(response) as object;
+    this.replaced = new Shadow(response);
+    Object.setPrototypeOf(response, maskOf(this.prototype, this.flags !== undefined));
+  }
+
+  /** Covers also what others have replaced in this response alone. */
+  cover(): void {
+    const replaced = FACE.filter(([name]) => Object.hasOwn(this.response, name));
+    if (replaced.length > 0) {
+      this.replaced.lay(replaced);
+    }
+  }
+
+  /** Shows the response as it was, without what others have put over it since. */
+  remove(): void {
+    const { response, flags } = this;
+    if (this.isRemoved) {
+      return;
+    }
+    this.isRemoved = true;
+    FACE.filter(([name]) => Object.hasOwn(response, name)).forEach(([name]) =>
+      Reflect.deleteProperty(response, name),
+    );
+    this.replaced.remove();
+    Object.setPrototypeOf(response, this.prototype);
+    if (flags) {
+      Object.assign(response, flags);
+    }
+  }
+}
+
 /** Makes a response that is held back look to the application like one that is sent. */
 export class Disguise {
-  readonly covered: Record<(typeof CALLED)[number], Method>;
-  private readonly shadow: Shadow<ServerResponse>;
-  /** As they were before; `undefined` where they are no plain properties. */
-  private readonly flags: Flags | undefined;
-  private isWorn = true;
+  private readonly covered: Covered;
 
   constructor(
     private readonly response: ServerResponse,
     readonly holder: ResponseHolder,
   ) {
-    // Where an interceptor repeats the handler, the response may wear the disguise of the attempt before.
-    const { covered = response } = (response as Partial<Disguised>)[DISGUISE] ?? {};
-    const { emit, setHeader, appendHeader, removeHeader } = covered as unknown as Disguise['covered'];
-    this.covered = { emit, setHeader, appendHeader, removeHeader };
-    this.flags = FLAGS.every((name) => Object.hasOwn(response, name)) ? this.shown : undefined;
-    this.shadow = new Shadow(response);
-    this.shadow.lay([[DISGUISE, { value: this, configurable: true }]]);
-    this.shadow.lay(FACE);
-    if (!this.flags) {
-      this.shadow.lay(FLAG_GETTERS);
-    }
+    const worn = (response as Partial<Disguised>)[DISGUISE];
+    this.covered = worn && !worn.isRemoved ? worn.covered : new Covered(response);
+    this.covered.cover();
+    (response as Disguised)[DISGUISE] = this;
+    this.update();
+  }
+
+  get isRemoved(): boolean {
+    return this.covered.isRemoved;
+  }
+
+  /** The response's own methods. */
+  get methods(): Covered['methods'] {
+    return this.covered.methods;
   }
 
   /** Whether `writeHead()` was replaced since. */
@@ -151,18 +240,14 @@ export class Disguise {
 
   /** To be called after each change of what the holder says; once it is removed, that matters no more. */
   update(): void {
-    if (this.flags && this.isWorn) {
+    if (this.covered.flags && !this.isRemoved) {
       const { isShut, isGone } = this.holder;
-      this.shown = { finished: isShut, destroyed: isGone, _closed: isGone };
+      Object.assign(this.response, { finished: isShut, destroyed: isGone, _closed: isGone } satisfies Flags);
     }
   }
 
   remove(): void {
-    this.isWorn = false;
-    this.shadow.remove();
-    if (this.flags) {
-      this.shown = this.flags;
-    }
+    this.covered.remove();
   }
 
   hides(event: string, argument: unknown): boolean {
@@ -173,15 +258,11 @@ export class Disguise {
     }
     return isHidden;
   }
+}
 
-  private get shown(): Flags {
-    const { finished, destroyed, _closed } = this.response as unknown as Flags;
-    return { finished, destroyed, _closed };
-  }
-
-  private set shown({ finished, destroyed, _closed }: Flags) {
-    Object.assign(this.response, { finished, destroyed, _closed });
-  }
+function readFlags(response: ServerResponse): Flags {
+  const { finished, destroyed, _closed } = response as unknown as Flags;
+  return { finished, destroyed, _closed };
 }
 
 function holderOf(response: unknown): ResponseHolder {

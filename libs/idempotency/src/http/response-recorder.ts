@@ -116,6 +116,11 @@ export class ResponseRecorder implements ResponseHolder {
       : undefined;
   }
 
+  /** Whether another attempt of the same request, which an interceptor repeated, has sent its answer. */
+  private get isAnswered(): boolean {
+    return this.disguise.isRemoved;
+  }
+
   /** Forgets what is held, so that another answer can be given in its place. */
   drop(): void {
     this.held = new HeldResponse();
@@ -134,6 +139,9 @@ export class ResponseRecorder implements ResponseHolder {
   /** Sends what is held, and lets the rest pass. */
   flush(): void {
     const { response, held, state } = this;
+    if (this.isAnswered) {
+      return;
+    }
     this.stop();
     held.restoreStatus(response);
     if (state === 'broken') {
@@ -158,6 +166,9 @@ export class ResponseRecorder implements ResponseHolder {
   /** Sends another answer than the one that is held, if one is held. */
   flushInstead({ status, headers, body }: StoredResponse): void {
     const { isOver } = this;
+    if (this.isAnswered) {
+      return;
+    }
     this.drop();
     this.stop();
     this.response.statusCode = status;
@@ -281,6 +292,7 @@ export class ResponseRecorder implements ResponseHolder {
   }
 
   private breakOff(): void {
+
     if (this.state === 'open') {
       this.become('broken');
       process.nextTick(() => this.announceClose());
