@@ -5,7 +5,6 @@ import type { EngineLogger } from './engine/engine-logger.js';
 import { IdempotencyEngine } from './engine/idempotency-engine.js';
 import { IdempotentHandlers } from './http/idempotent-handlers.js';
 import { ProblemDetails } from './http/problem-details.js';
-import { RequestKeys } from './http/request-keys.js';
 import {
   IDEMPOTENCY_MODULE_OPTIONS,
   IDEMPOTENCY_REPOSITORY,
@@ -60,13 +59,12 @@ const logger: EngineLogger = {
         new PostgresLeaseStore(repository, logger, batching ? SHARED : SINGLE),
     },
     IdempotentHandlers,
-    RequestKeys,
     ProblemDetails,
     PurgeService,
     StartUpCheck,
     IdempotencyService,
   ],
-  exports: [IdempotencyEngine, IdempotentHandlers, RequestKeys, ProblemDetails, IdempotencyService],
+  exports: [IdempotencyEngine, IdempotentHandlers, ProblemDetails, IdempotencyService],
 })
 export class IdempotencyModule extends ConfigurableModuleClass implements BeforeApplicationShutdown {
   constructor(@Inject(IdempotencyEngine) private readonly engine: IdempotencyEngine) {

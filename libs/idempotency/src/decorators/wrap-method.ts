@@ -1,5 +1,6 @@
 import { isObservable, lastValueFrom } from 'rxjs';
 import { attemptScope } from '../engine/attempt-scope.js';
+import { isThenable } from '../engine/thenable.js';
 import { keepContext } from './keep-context.js';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
@@ -36,8 +37,4 @@ function fromObservable(value: unknown): unknown {
   return isObservable(value)
     ? lastValueFrom(value, { defaultValue: undefined }).then(keepContext)
     : keepContext(value);
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function';
 }

@@ -5,7 +5,7 @@ import type { EngineLogger } from './engine-logger.js';
 export class AfterCommit {
   private readonly work: (() => unknown)[] = [];
   private isDurable = false;
-  private running: Promise<void> = Promise.resolve();
+  private running: Promise<void> | undefined;
   private underWay = 0;
 
   constructor(
@@ -43,7 +43,8 @@ export class AfterCommit {
 
   private start(): void {
     this.underWay += 1;
-    this.running = this.running.then(() => this.runAll()).finally(() => (this.underWay -= 1));
+    const before = this.running ?? Promise.resolve();
+    this.running = before.then(() => this.runAll()).finally(() => (this.underWay -= 1));
   }
 
   private async runAll(): Promise<void> {

@@ -11,4 +11,4 @@ export interface AttemptScope {
 }
 
 /** Follows one request through its asynchronous calls. */
-export const attemptScope = new AsyncLocalStorage<AttemptScope>();
+export const attemptScope = new AsyncLocalStorage<AttemptScope | undefined>();

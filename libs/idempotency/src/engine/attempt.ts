@@ -31,6 +31,7 @@ export abstract class Attempt {
   private over = false;
   private released = false;
   private handlerContext: IdempotentContext | undefined;
+  private madeSteps: Steps | undefined;
   private aborter: AbortController | undefined;
   private isAborted = false;
   protected readonly afterCommit: AfterCommit;
@@ -84,6 +85,11 @@ export abstract class Attempt {
     return attemptScope.run({ attempt: this, inMethod: false, subject }, () => this.enter(work));
   }
 
+  /** Runs `work` outside of this attempt, although it is called from inside. */
+  leave<T>(work: () => T): T {
+    return attemptScope.run(undefined, () => this.exit(work));
+  }
+
   /**
    * Runs the handler's own method. The attempt follows this promise and no interceptor's: a time-out
    * around the method may have answered long before it ends.
@@ -93,7 +99,7 @@ export abstract class Attempt {
       throw new Error('The request was answered before its handler began, so the handler is not run.');
     }
     this.running = true;
-    this.steps.methodBegins();
+    this.madeSteps?.methodBegins();
     try {
       const inside = { attempt: this, inMethod: true, subject: undefined };
       const value = await attemptScope.run(inside, method);
@@ -170,7 +176,12 @@ export abstract class Attempt {
     this.aborter?.abort();
   }
 
-  /** Made when it is asked for: most handlers never do. */
+  /** Made when it is asked for, as all that most handlers never do. */
+  private get steps(): Steps {
+    this.madeSteps ??= this.makeSteps();
+    return this.madeSteps;
+  }
+
   private get signal(): AbortSignal {
     this.aborter ??= new AbortController();
     if (this.isAborted) {
@@ -179,9 +190,10 @@ export abstract class Attempt {
     return this.aborter.signal;
   }
 
-  protected abstract readonly steps: Steps;
+  protected abstract makeSteps(): Steps;
   protected abstract readonly manager: unknown;
   protected abstract enter<T>(work: () => T): T;
+  protected abstract exit<T>(work: () => T): T;
   /** @returns what the world outside the handler sees of the error */
   protected abstract methodThrew(error: unknown): Promise<unknown>;
   /** Leaves the claim behind. @returns what the client is told */

@@ -4,7 +4,7 @@ import { IdempotencyKeyInUseError } from '../errors/key.errors.js';
 import { IdempotencyShuttingDownError, IdempotencyStoreUnavailableError } from '../errors/service.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget, ExistingRecord } from '../store/claim.js';
-import type { LeaseClaimResult, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type { ClaimedLease, LeaseClaim, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import type { TransactionStore } from '../store/transaction-store.interface.js';
 import type { Attempt } from './attempt.js';
@@ -19,9 +19,12 @@ import { TransactionAttempt } from './transaction-attempt.js';
 import { type Answer, answerFrom, refuse } from './verdict.js';
 
 /** What a request may do: execute under a claim, or be answered without executing. */
-export type Admission = { readonly type: 'execute'; readonly attempt: Attempt } | Answer;
+export type Admission = Claimed | Answer;
 
-type ClaimOutcome = { readonly type: 'claimed'; readonly attempt: Attempt } | ExistingRecord;
+interface Claimed {
+  readonly type: 'execute';
+  readonly attempt: Attempt;
+}
 
 /** Milliseconds: a server notices only after its statement that nobody waits for it any more. */
 const LONGEST_LATE_CLAIM = 60_000;
@@ -51,20 +54,21 @@ export class IdempotencyEngine {
    */
   async admit(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
     const deadline = performance.now() + options.waitInFlight;
-    const backOff = new BackOff(50, 500);
+    let backOff: BackOff | undefined;
     for (;;) {
       if (this.closing) {
         return refuse(new IdempotencyShuttingDownError(options.retryAfter));
       }
       const outcome = await this.claim(target, options);
-      if (outcome.type === 'claimed') {
-        return { type: 'execute', attempt: outcome.attempt };
+      if (outcome.type === 'execute') {
+        return outcome;
       }
       const answer = answerFrom(outcome, target.fingerprint, options.retryAfter);
       const remaining = deadline - performance.now();
       if (!isInUse(answer) || remaining <= 0) {
         return answer;
       }
+      backOff ??= new BackOff(50, 500);
       await backOff.sleep(remaining);
     }
   }
@@ -98,13 +102,13 @@ export class IdempotencyEngine {
     await this.background.idle();
   }
 
-  private async claim(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
+  private async claim(target: ClaimTarget, options: AttemptOptions): Promise<Claimed | ExistingRecord> {
     this.claiming += 1;
     try {
       const outcome = await (options.mode === 'transaction'
         ? this.beginTransaction(target, options)
         : this.takeLease(target, options));
-      if (outcome.type === 'claimed') {
+      if (outcome.type === 'execute') {
         if (this.closing) {
           await this.handBack(outcome.attempt, options);
         }
@@ -132,7 +136,10 @@ export class IdempotencyEngine {
     throw new IdempotencyShuttingDownError(retryAfter);
   }
 
-  private async beginTransaction(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
+  private async beginTransaction(
+    target: ClaimTarget,
+    options: AttemptOptions,
+  ): Promise<Claimed | ExistingRecord> {
     const { ttl, isolation, transactionTimeout, storeTimeout: timeLimit } = options;
     const owner = randomUUID();
     const claim = { ...target, owner, ttl, isolation, transactionTimeout, timeLimit };
@@ -140,35 +147,54 @@ export class IdempotencyEngine {
     if (result.type !== 'claimed') {
       return result;
     }
+    const { transaction } = result;
     const attempt = new TransactionAttempt(
       claim,
       options,
       this.logger,
       this.transactions,
-      result.transaction,
+      transaction,
       this.forget,
     );
-    return { type: 'claimed', attempt };
+    return { type: 'execute', attempt };
   }
 
-  private async takeLease(target: ClaimTarget, options: AttemptOptions): Promise<ClaimOutcome> {
+  private takeLease(target: ClaimTarget, options: AttemptOptions): Promise<Claimed | ExistingRecord> {
     const { ttl, lockTtl, storeTimeout: timeLimit } = options;
-    const hold: LeaseHold = { id: target.id, owner: randomUUID(), timeLimit };
-    const takeOverAbandoned = options.onAbandoned === 'retry';
+    const { id, scope, operation, key, fingerprint } = target;
+    const claim: LeaseClaim = {
+      id,
+      scope,
+      operation,
+      key,
+      fingerprint,
+      owner: randomUUID(),
+      timeLimit,
+      ttl,
+      lockTtl,
+      takeOverAbandoned: options.onAbandoned === 'retry',
+    };
     const sentAt = performance.now();
-    let result: LeaseClaimResult;
-    try {
-      result = await this.leases.claim({ ...target, ...hold, ttl, lockTtl, takeOverAbandoned });
-    } catch (cause) {
-      this.undoClaim(hold, ttl, cause);
-      throw cause;
-    }
-    if (result.type !== 'claimed') {
-      return result;
-    }
-    const keeper = new LeaseKeeper(this.leases, hold, lockTtl, this.logger, sentAt, this.clock);
-    const lease = { store: this.leases, hold, claimed: result, keeper, background: this.background };
-    return { type: 'claimed', attempt: new LeaseAttempt(target, options, this.logger, lease, this.forget) };
+    return this.leases.claim(claim).then(
+      (result) =>
+        result.type === 'claimed' ? this.holdLease(target, options, claim, result, sentAt) : result,
+      (cause: unknown) => {
+        this.undoClaim(claim, ttl, cause);
+        throw cause;
+      },
+    );
+  }
+
+  private holdLease(
+    target: ClaimTarget,
+    options: AttemptOptions,
+    hold: LeaseHold,
+    claimed: ClaimedLease,
+    sentAt: number,
+  ): Claimed {
+    const keeper = new LeaseKeeper(this.leases, hold, options.lockTtl, this.logger, sentAt, this.clock);
+    const lease = { store: this.leases, hold, claimed, keeper, background: this.background };
+    return { type: 'execute', attempt: new LeaseAttempt(target, options, this.logger, lease, this.forget) };
   }
 
   /**

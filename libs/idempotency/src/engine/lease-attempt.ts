@@ -27,27 +27,21 @@ export interface Lease {
 
 /** An attempt under a claim that was committed before its handler started. */
 export class LeaseAttempt extends Attempt {
-  private readonly store: LeaseStore;
-  private readonly hold: LeaseHold;
-  private readonly keeper: LeaseKeeper;
-  private readonly background: Background;
-  protected override readonly steps: Steps;
   private isLost = false;
 
   constructor(
     target: ClaimTarget,
     options: AttemptOptions,
     logger: EngineLogger,
-    { store, hold, claimed, keeper, background }: Lease,
+    private readonly lease: Lease,
     onOver: (attempt: Attempt) => void,
   ) {
-    super(target, options, logger, claimed.attempt, onOver);
-    this.store = store;
-    this.hold = hold;
-    this.keeper = keeper;
-    this.background = background;
-    this.steps = new Steps(this.stepRecorder(), claimed.steps, options.maxResponseBytes);
-    keeper.onLost(() => this.abort());
+    super(target, options, logger, lease.claimed.attempt, onOver);
+    lease.keeper.onLost(() => this.abort());
+  }
+
+  protected override makeSteps(): Steps {
+    return new Steps(this.stepRecorder(), this.lease.claimed.steps, this.options.maxResponseBytes);
   }
 
   protected override get manager(): undefined {
@@ -58,10 +52,14 @@ export class LeaseAttempt extends Attempt {
     return work();
   }
 
+  protected override exit<T>(work: () => T): T {
+    return work();
+  }
+
   /** What it did may count: the lease runs out, and `onAbandoned` decides. */
   protected override async disown(): Promise<IdempotencyError> {
     this.isLost = true;
-    this.keeper.stop();
+    this.lease.keeper.stop();
     return new IdempotencyOutcomeUnknownError(this.options.retryAfter);
   }
 
@@ -81,19 +79,20 @@ export class LeaseAttempt extends Attempt {
       return SEND;
     }
     if (this.isLost) {
-      this.keeper.stop();
+      this.lease.keeper.stop();
       return this.answerOfNewOwner();
     }
     if (outcome === 'release') {
       const release = async (): Promise<boolean> => {
-        await this.store.release(this.hold);
+        await this.lease.store.release(this.lease.hold);
         return true;
       };
       await this.write(release);
       return SEND;
     }
     const recorded = this.recorded(outcome, response);
-    const complete = (): Promise<boolean> => this.store.complete(this.hold, recorded, this.options.ttl);
+    const complete = (): Promise<boolean> =>
+      this.lease.store.complete(this.lease.hold, recorded, this.options.ttl);
     switch (await this.write(complete, () => this.afterCommit.outcomeIsDurable())) {
       case 'written':
         return SEND;
@@ -102,7 +101,7 @@ export class LeaseAttempt extends Attempt {
       case 'pending':
         // The effect is real, and a false error makes people pay twice; but once the lease may be gone,
         // another attempt may have recorded another answer.
-        return this.keeper.isSurelyHeld
+        return this.lease.keeper.isSurelyHeld
           ? SEND
           : refuse(new IdempotencyOutcomeUnknownError(this.options.retryAfter));
     }
@@ -114,7 +113,7 @@ export class LeaseAttempt extends Attempt {
     if (result === 'pending') {
       this.writeInBackground(operation, onWritten);
     } else {
-      this.keeper.stop();
+      this.lease.keeper.stop();
     }
     if (result === 'written') {
       onWritten?.();
@@ -125,13 +124,20 @@ export class LeaseAttempt extends Attempt {
   /** Tries for `storeTimeout`, with the lease being renewed. */
   private async tryFor(operation: () => Promise<boolean>): Promise<WriteResult> {
     const deadline = performance.now() + this.options.storeTimeout;
-    let result = await this.tryOnce(operation);
-    const backOff = new BackOff(50, 1_000);
-    while (result === 'pending' && performance.now() < deadline) {
-      await backOff.sleep(deadline - performance.now());
-      result = await this.tryOnce(operation);
+    let backOff: BackOff | undefined;
+    for (;;) {
+      try {
+        return (await operation()) ? 'written' : 'refused';
+      } catch (cause) {
+        this.tellNotRecorded(cause);
+      }
+      const left = deadline - performance.now();
+      if (left <= 0) {
+        return 'pending';
+      }
+      backOff ??= new BackOff(50, 1_000);
+      await backOff.sleep(left);
     }
-    return result;
   }
 
   private stepRecorder(): StepRecorder {
@@ -143,12 +149,12 @@ export class LeaseAttempt extends Attempt {
     };
     return {
       record: async (steps) => {
-        if ((await this.tryFor(() => this.store.recordSteps(this.hold, steps))) !== 'written') {
+        if ((await this.tryFor(() => this.lease.store.recordSteps(this.lease.hold, steps))) !== 'written') {
           throw leaseLost();
         }
       },
       recordWith: async (work, stepsAfter) => {
-        const { result, recorded } = await this.store.recordStepsWith(this.hold, {
+        const { result, recorded } = await this.lease.store.recordStepsWith(this.lease.hold, {
           work,
           stepsAfter,
           transactionTimeout: this.options.transactionTimeout,
@@ -163,28 +169,27 @@ export class LeaseAttempt extends Attempt {
 
   private writeInBackground(operation: () => Promise<boolean>, onWritten?: () => void): void {
     const isDone = async (): Promise<boolean> => {
-      const result = await this.tryOnce(operation);
-      if (result === 'written') {
-        onWritten?.();
+      try {
+        if (await operation()) {
+          onWritten?.();
+        }
+        return true;
+      } catch (cause) {
+        this.tellNotRecorded(cause);
+        return false;
       }
-      return result !== 'pending';
     };
-    this.background.keepTrying(isDone, new BackOff(1_000, 30_000), this.options.ttl, () => {
-      this.keeper.stop();
+    this.lease.background.keepTrying(isDone, new BackOff(1_000, 30_000), this.options.ttl, () => {
+      this.lease.keeper.stop();
       return this.afterCommit.done();
     });
   }
 
-  private async tryOnce(operation: () => Promise<boolean>): Promise<WriteResult> {
-    try {
-      return (await operation()) ? 'written' : 'refused';
-    } catch (cause) {
-      this.logger.warn(
-        `The outcome of ${this.target.operation} could not be recorded; this is tried again.`,
-        cause,
-      );
-      return 'pending';
-    }
+  private tellNotRecorded(cause: unknown): void {
+    this.logger.warn(
+      `The outcome of ${this.target.operation} could not be recorded; this is tried again.`,
+      cause,
+    );
   }
 
   /** This process lost its lease and finished late: its client gets what was recorded, never what was not. */
@@ -193,7 +198,9 @@ export class LeaseAttempt extends Attempt {
       `An attempt of ${this.target.operation} finished without its lease, or without a record of one of its steps; its ` +
         `result is discarded.`,
     );
-    const record = await this.store.find(this.target.id, this.options.storeTimeout).catch(() => undefined);
+    const record = await this.lease.store
+      .find(this.target.id, this.options.storeTimeout)
+      .catch(() => undefined);
     return record?.type === 'completed'
       ? answerFrom(record, this.target.fingerprint, this.options.retryAfter)
       : refuse(new IdempotencyOutcomeUnknownError(this.options.retryAfter));

@@ -1,11 +1,11 @@
 import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
 import type { EngineLogger } from './engine-logger.js';
-import type { RenewalClock } from './renewal-clock.js';
+import type { BeatListener, RenewalClock } from './renewal-clock.js';
 
 /** Renews the lease of one attempt at least every third of `lockTtl`, so that two renewals may fail before it is in danger. */
-export class LeaseKeeper {
+export class LeaseKeeper implements BeatListener {
   /** Milliseconds: a lease that is not due at one beat is so at the next, a third of `lockTtl` after its last renewal. */
-  private readonly beat: number;
+  private readonly interval: number;
   /** Read before the renewal was sent, by a clock that nobody sets: the lease lasts at least `lockTtl` from here. */
   private renewedAt: number;
   private renewing = false;
@@ -22,8 +22,8 @@ export class LeaseKeeper {
     private readonly clock: RenewalClock,
   ) {
     this.renewedAt = claimedAt;
-    this.beat = Math.max(1, Math.floor(lockTtl / 6));
-    clock.add(this.beat, this.renewIfDue);
+    this.interval = Math.max(1, Math.floor(lockTtl / 6));
+    clock.add(this.interval, this);
   }
 
   /** Whether no other process can have taken the record over yet. */
@@ -38,14 +38,15 @@ export class LeaseKeeper {
 
   stop(): void {
     this.stopped = true;
-    this.clock.remove(this.beat, this.renewIfDue);
+    this.clock.remove(this.interval, this);
   }
 
-  private readonly renewIfDue = (): void => {
-    if (!this.renewing && performance.now() - this.renewedAt >= this.beat) {
+  /** Renews the lease if that is due. */
+  beat(): void {
+    if (!this.renewing && performance.now() - this.renewedAt >= this.interval) {
       void this.renew();
     }
-  };
+  }
 
   private async renew(): Promise<void> {
     this.renewing = true;

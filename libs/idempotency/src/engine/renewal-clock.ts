@@ -1,8 +1,13 @@
+/** Who is called again and again. */
+export interface BeatListener {
+  beat(): void;
+}
+
 /** One timer for all leases of one length: a timer for each request costs more, and what is due at once is renewed together. */
 export class RenewalClock {
   private readonly beats = new Map<
     number,
-    { readonly timer: NodeJS.Timeout; readonly listeners: Set<() => void> }
+    { readonly timer: NodeJS.Timeout; readonly listeners: Set<BeatListener> }
   >();
 
   /**
@@ -10,11 +15,11 @@ export class RenewalClock {
    *
    * @param interval milliseconds; the first call may come earlier
    */
-  add(interval: number, listener: () => void): void {
+  add(interval: number, listener: BeatListener): void {
     this.beatOf(interval).add(listener);
   }
 
-  remove(interval: number, listener: () => void): void {
+  remove(interval: number, listener: BeatListener): void {
     this.beats.get(interval)?.listeners.delete(listener);
   }
 
@@ -23,23 +28,23 @@ export class RenewalClock {
     this.beats.clear();
   }
 
-  private beatOf(interval: number): Set<() => void> {
+  private beatOf(interval: number): Set<BeatListener> {
     const existing = this.beats.get(interval);
     if (existing) {
       return existing.listeners;
     }
-    const listeners = new Set<() => void>();
+    const listeners = new Set<BeatListener>();
     const timer = setInterval(() => this.beat(interval, listeners), interval);
     timer.unref();
     this.beats.set(interval, { timer, listeners });
     return listeners;
   }
 
-  private beat(interval: number, listeners: Set<() => void>): void {
+  private beat(interval: number, listeners: Set<BeatListener>): void {
     if (listeners.size === 0) {
       clearInterval(this.beats.get(interval)?.timer);
       this.beats.delete(interval);
     }
-    listeners.forEach((listener) => listener());
+    listeners.forEach((listener) => listener.beat());
   }
 }

@@ -20,7 +20,6 @@ import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
 export class TransactionAttempt extends Attempt {
   private loss: TransactionLoss | 'given-up' | undefined;
   private isUndone = false;
-  protected override readonly steps: Steps;
 
   constructor(
     private readonly claim: TransactionClaim,
@@ -31,8 +30,11 @@ export class TransactionAttempt extends Attempt {
     onOver: (attempt: Attempt) => void,
   ) {
     super(claim, options, logger, 1, onOver);
-    this.steps = new Steps(this.stepRecorder(), null, options.maxResponseBytes);
     transaction.onLoss((loss, undone) => this.transactionLost(loss, undone));
+  }
+
+  protected override makeSteps(): Steps {
+    return new Steps(this.stepRecorder(), null, this.options.maxResponseBytes);
   }
 
   protected override get manager(): unknown {
@@ -41,6 +43,10 @@ export class TransactionAttempt extends Attempt {
 
   protected override enter<T>(work: () => T): T {
     return this.transaction.run(work);
+  }
+
+  protected override exit<T>(work: () => T): T {
+    return this.transaction.leave(work);
   }
 
   protected override async disown(): Promise<IdempotencyError> {

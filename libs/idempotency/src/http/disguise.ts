@@ -161,7 +161,7 @@ class Covered {
   /** `undefined` where they are no plain properties. */
   readonly flags: Flags | undefined;
   private readonly prototype: object;
-  private readonly replaced: Shadow<ServerResponse>;
+  private replaced: Shadow<ServerResponse> | undefined;
 
   constructor(private readonly response: ServerResponse) {
     const { writeHead, flushHeaders, write, end, destroy } = response;
@@ -179,15 +179,17 @@ class Covered {
     };
     this.flags = FLAGS.every((name) => Object.hasOwn(response, name)) ? readFlags(response) : undefined;
     this.prototype = Object.getPrototypeOf(response) as object;
-    this.replaced = new Shadow(response);
+    if (this.flags) {
+      keepOneShape(response);
+    }
     Object.setPrototypeOf(response, maskOf(this.prototype, this.flags !== undefined));
   }
 
   /** Covers also what others have replaced in this response alone. */
   cover(): void {
-    const replaced = FACE.filter(([name]) => Object.hasOwn(this.response, name));
-    if (replaced.length > 0) {
-      this.replaced.lay(replaced);
+    if (FACE.some(([name]) => Object.hasOwn(this.response, name))) {
+      this.replaced ??= new Shadow(this.response);
+      this.replaced.lay(FACE.filter(([name]) => Object.hasOwn(this.response, name)));
     }
   }
 
@@ -201,7 +203,7 @@ class Covered {
     FACE.filter(([name]) => Object.hasOwn(response, name)).forEach(([name]) =>
       Reflect.deleteProperty(response, name),
     );
-    this.replaced.remove();
+    this.replaced?.remove();
     Object.setPrototypeOf(response, this.prototype);
     if (flags) {
       Object.assign(response, flags);
@@ -258,6 +260,15 @@ export class Disguise {
     }
     return isHidden;
   }
+}
+
+/**
+ * Gives a response of HTTP/1 the properties that it will have in any case: the engine makes a new shape for each object
+ * that gets its first new property after a change of its prototype.
+ */
+function keepOneShape(response: ServerResponse): void {
+  const { statusCode, statusMessage } = response;
+  Object.assign(response, { [DISGUISE]: (response as Partial<Disguised>)[DISGUISE], statusCode, statusMessage });
 }
 
 function readFlags(response: ServerResponse): Flags {

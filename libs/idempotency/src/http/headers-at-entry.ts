@@ -22,11 +22,15 @@ export class HeadersAtEntry {
   constructor(framework: FrameworkResponse) {
     this.response = framework.raw ?? (framework as unknown as ServerResponse);
     this.reply = framework.raw && (framework as FastifyReply);
-    this.values = { ...framework.getHeaders() };
-    this.ofReply = Object.entries(this.values).filter(([name]) => this.reply?.hasHeader(name)) as [
-      string,
-      OutgoingHttpHeader,
-    ][];
+    // Both frameworks give a copy.
+    this.values = framework.getHeaders();
+    const { reply } = this;
+    this.ofReply = reply
+      ? (Object.entries(this.values).filter(([name]) => reply.hasHeader(name)) as [
+          string,
+          OutgoingHttpHeader,
+        ][])
+      : [];
   }
 
   /** Takes away what was set since, so that another answer does not carry it. */

@@ -29,8 +29,10 @@ export class HeldResponse {
 
   /** From here on the headers count as sent. */
   takeHead(response: ServerResponse): void {
-    const { statusCode: status, statusMessage } = response;
-    this.head ??= { status, statusMessage, headers: { ...response.getHeaders() } };
+    if (!this.head) {
+      const { statusCode: status, statusMessage } = response;
+      this.head = { status, statusMessage, headers: response.getHeaders() };
+    }
   }
 
   /** For `write()`, whose callback tells the writer that it may use its memory again. */
@@ -67,12 +69,15 @@ export class HeldResponse {
 
   /** @param before the headers that were there already: they are set afresh for a replay */
   toStored(rule: HeaderRule, before: OutgoingHttpHeaders): StoredResponse {
-    const headers = Object.entries(this.head!.headers).flatMap(([name, value]) =>
-      value !== undefined && rule.replays(name) && String(before[name]) !== String(value)
-        ? [[name, toHeaderValue(value)] as const]
-        : [],
-    );
-    return { status: this.head!.status, headers: Object.fromEntries(headers), body: this.body };
+    const head = this.head!;
+    const headers: Record<string, HeaderValue> = {};
+    for (const name of Object.keys(head.headers)) {
+      const value = head.headers[name];
+      if (value !== undefined && rule.replays(name) && String(before[name]) !== String(value)) {
+        headers[name] = toHeaderValue(value);
+      }
+    }
+    return { status: head.status, headers, body: this.body };
   }
 }
 

@@ -3,7 +3,7 @@ import { IdempotencyKeyRequiredError } from '../errors/key.errors.js';
 import type { ResolvedOptions } from '../options/resolved-options.js';
 import { IdempotentHandlers } from './idempotent-handlers.js';
 import { readKey } from './request-key.js';
-import { RequestKeys } from './request-keys.js';
+import { setKey } from './request-keys.js';
 
 /**
  * Reads the key and checks its syntax. It touches neither store nor principal, so it does not matter where it
@@ -13,10 +13,7 @@ import { RequestKeys } from './request-keys.js';
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
-  constructor(
-    private readonly handlers: IdempotentHandlers,
-    private readonly keys: RequestKeys,
-  ) {}
+  constructor(private readonly handlers: IdempotentHandlers) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const handler = this.handlers.of(context);
@@ -31,7 +28,7 @@ export class IdempotencyGuard implements CanActivate {
 
   private admit(context: ExecutionContext, options: ResolvedOptions, key: string | undefined): boolean {
     if (key !== undefined) {
-      this.keys.set(context.switchToHttp().getRequest(), key);
+      setKey(context.switchToHttp().getRequest(), key);
     } else if (options.required) {
       throw new IdempotencyKeyRequiredError(
         options.keyFrom ? 'an idempotency key' : `the header ${options.header}`,

@@ -15,9 +15,16 @@ import { IdempotentExchange } from './idempotent-exchange.js';
 import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
 import { ProblemDetails } from './problem-details.js';
 import { replayOf } from './replay.js';
-import { RequestKeys } from './request-keys.js';
+import { keyOf } from './request-keys.js';
 import { targetOf } from './request-target.js';
 import { type RecorderListener, ResponseRecorder } from './response-recorder.js';
+
+const EXCHANGE = Symbol('idempotent exchange');
+
+/** A request that was let through, for an interceptor that repeats it. */
+interface Exchanged {
+  [EXCHANGE]?: IdempotentExchange;
+}
 
 /**
  * Claims the key of a request, then lets the handler run under the claim, or answers from the record. It runs
@@ -28,28 +35,28 @@ import { type RecorderListener, ResponseRecorder } from './response-recorder.js'
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   private readonly logger = new Logger('Idempotency');
-  private readonly exchanges = new WeakMap<object, IdempotentExchange>();
 
   constructor(
     private readonly engine: IdempotencyEngine,
     private readonly handlers: IdempotentHandlers,
-    private readonly keys: RequestKeys,
     private readonly problems: ProblemDetails,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const key = this.keys.get(context.switchToHttp().getRequest());
+    const request = context.switchToHttp().getRequest<Exchanged>();
+    const key = keyOf(request);
     const handler = key === undefined ? undefined : this.handlers.of(context);
     if (key === undefined || !handler) {
       return next.handle();
     }
-    const begun = this.exchanges.get(context.switchToHttp().getRequest());
+    const begun = request[EXCHANGE];
     if (begun?.isRepeatable) {
       // An interceptor outside of ours repeats the handler: it is the same request, under the same claim.
       return begun.run(handler.registration, next);
     }
-    const target = await targetOf(context, handler.options, key);
+    const targeting = targetOf(context, handler.options, key);
+    const target = targeting instanceof Promise ? await targeting : targeting;
     const admission = await this.engine.admit(target, handler.options);
     switch (admission.type) {
       case 'refuse':
@@ -60,7 +67,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         const takesResponseOver = handlesResponse(context.getClass(), handler.registration.methodName);
         const { attempt } = admission;
         const exchange = new IdempotentExchange(attempt, takesResponseOver, this.problems, this.logger);
-        this.exchanges.set(context.switchToHttp().getRequest(), exchange);
+        request[EXCHANGE] = exchange;
         exchange.record((listener) => this.recorder(context, handler, listener));
         return exchange.run(handler.registration, next);
       }

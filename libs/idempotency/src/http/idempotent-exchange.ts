@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import { type CallHandler, InternalServerErrorException, type LoggerService } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
 import type { Attempt, AttemptListener, EndedResponse } from '../engine/attempt.js';
@@ -27,7 +26,6 @@ const UNSETTLED_RETRY_AFTER = 1_000;
  * result.
  */
 export class IdempotentExchange implements AttemptListener, RecorderListener {
-  private readonly outside = new AsyncResource('IdempotentExchange');
   private recorder!: ResponseRecorder;
   private subscriber: Subscriber<unknown> | undefined;
   private byOutsider = false;
@@ -171,7 +169,7 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
   /** Errors leave the attempt: whoever handles them outside is not part of its transaction. */
   private fail(error: unknown): void {
     this.outsiderTakesOver();
-    this.outside.runInAsyncScope(() => this.subscriber?.error(error));
+    this.attempt.leave(() => this.subscriber?.error(error));
   }
 
   private settleWhenBothAreOver(): void {
@@ -184,20 +182,24 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
       this.recorder.flush();
     } else if (this.byOutsider || !this.attempt.isMethodRunning) {
       this.answered = true;
-      void this.settle();
+      this.settle();
     }
   }
 
-  private async settle(): Promise<void> {
-    try {
-      this.send(await this.attempt.settle(this.endedResponse()));
-    } catch (cause) {
-      this.logger.error(
-        'The outcome of a request could not be settled.',
-        cause instanceof Error ? cause.stack : cause,
-      );
-      this.send({ type: 'refuse', error: new IdempotencyOutcomeUnknownError(UNSETTLED_RETRY_AFTER, cause) });
-    }
+  private settle(): void {
+    this.attempt
+      .settle(this.endedResponse())
+      .then((verdict) => this.send(verdict))
+      .catch((cause: unknown) => {
+        this.logger.error(
+          'The outcome of a request could not be settled.',
+          cause instanceof Error ? cause.stack : cause,
+        );
+        this.send({
+          type: 'refuse',
+          error: new IdempotencyOutcomeUnknownError(UNSETTLED_RETRY_AFTER, cause),
+        });
+      });
   }
 
   private endedResponse(): EndedResponse {

@@ -38,8 +38,11 @@ export class IdempotentHandlers {
       this.cache.set(controller, handlers);
     }
     let handler = handlers.get(method);
+    if (handler) {
+      return handler;
+    }
     const registration = Reflect.getMetadata(IDEMPOTENT_METADATA, method) as Registration | undefined;
-    if (!handler && registration) {
+    if (registration) {
       const classOptions = Reflect.getMetadata(IDEMPOTENT_METADATA, controller) as
         IdempotentOptions | undefined;
       const options = resolveOptions(this.module.handlerDefaults, classOptions, registration.options);

@@ -5,15 +5,15 @@ import type { ServerResponse } from 'node:http';
  * the framework. They are told when the response is held as a whole; the others, such as access logs, when it is sent.
  */
 export class LateListeners {
-  private readonly earlier: ReadonlySet<unknown>;
+  private readonly earlier: readonly unknown[];
 
   constructor(private readonly response: ServerResponse) {
-    this.earlier = new Set([...response.rawListeners('finish'), ...response.rawListeners('close')]);
+    this.earlier = [...response.rawListeners('finish'), ...response.rawListeners('close')];
   }
 
   announce(event: 'finish' | 'close'): void {
     for (const listener of this.response.rawListeners(event)) {
-      if (!this.earlier.has(listener)) {
+      if (!this.earlier.includes(listener)) {
         this.response.removeListener(event, listener as () => void);
         listener.call(this.response);
       }

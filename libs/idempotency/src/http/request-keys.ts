@@ -1,15 +1,15 @@
-import { Injectable } from '@nestjs/common';
+const KEY = Symbol('idempotency key');
 
-/** Hands the key of a request from the guard to the interceptor. @internal */
-@Injectable()
-export class RequestKeys {
-  private readonly keys = new WeakMap<object, string>();
+/** A property, since a WeakMap with an entry for each request costs the garbage collector more. */
+interface Keyed {
+  [KEY]?: string;
+}
 
-  set(request: object, key: string): void {
-    this.keys.set(request, key);
-  }
+/** Hands the key of a request from the guard to the interceptor. */
+export function setKey(request: object, key: string): void {
+  (request as Keyed)[KEY] = key;
+}
 
-  get(request: object): string | undefined {
-    return this.keys.get(request);
-  }
+export function keyOf(request: object): string | undefined {
+  return (request as Keyed)[KEY];
 }

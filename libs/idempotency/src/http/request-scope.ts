@@ -1,4 +1,5 @@
 import { type ExecutionContext, Logger } from '@nestjs/common';
+import { isThenable } from '../engine/thenable.js';
 import { IdempotencyScopeUnresolvedError } from '../errors/service.errors.js';
 import { describe } from '../options/duration.js';
 import type { IdempotencyScopeFn } from '../options/idempotent-options.interface.js';
@@ -6,18 +7,27 @@ import type { IdempotencyScopeFn } from '../options/idempotent-options.interface
 const logger = new Logger('Idempotency');
 
 /**
- * Who the key of this request belongs to.
+ * Who the key of this request belongs to. A promise only where the function gives one.
  *
  * @throws IdempotencyScopeUnresolvedError unless the function names somebody: pooled as one anonymous
  * caller, users would get each other's responses
  */
-export async function resolveScope(context: ExecutionContext, scope: IdempotencyScopeFn): Promise<string> {
+export function resolveScope(context: ExecutionContext, scope: IdempotencyScopeFn): string | Promise<string> {
+  const failed = (cause: unknown): never => {
+    throw refuse(context, 'threw an error', cause);
+  };
   let principal: unknown;
   try {
-    principal = await scope(context.switchToHttp().getRequest(), context);
+    principal = scope(context.switchToHttp().getRequest(), context);
   } catch (cause) {
-    throw refuse(context, 'threw an error', cause);
+    return failed(cause);
   }
+  return isThenable(principal)
+    ? Promise.resolve(principal).then((resolved) => requirePrincipal(context, resolved), failed)
+    : requirePrincipal(context, principal);
+}
+
+function requirePrincipal(context: ExecutionContext, principal: unknown): string {
   if (isPrincipal(principal)) {
     return String(principal);
   }

@@ -12,27 +12,42 @@ import { resolveScope } from './request-scope.js';
 const logger = new Logger('Idempotency');
 
 /**
- * Which record a request is about, and what a retry of it must repeat.
+ * Which record a request is about, and what a retry of it must repeat. A promise only where an option gives one.
  *
  * @throws IdempotencyScopeUnresolvedError, IdempotencyBodyUnparsedError
  */
-export async function targetOf(
+export function targetOf(
   context: ExecutionContext,
   options: ResolvedOptions,
   key: string,
-): Promise<ClaimTarget> {
+): ClaimTarget | Promise<ClaimTarget> {
   const request = context.switchToHttp().getRequest<FrameworkRequest>();
-  const scope = options.scope === false ? null : await resolveScope(context, options.scope);
+  const scope = options.scope === false ? null : resolveScope(context, options.scope);
+  const { fingerprint: choose } = options;
+  if (scope instanceof Promise || choose) {
+    return (async () => {
+      const resolved = await scope;
+      const chosen = choose && { body: await choose(request.body, context), files: [] };
+      return makeTarget(context, request, options, resolved, key, chosen);
+    })();
+  }
+  return makeTarget(context, request, options, scope, key);
+}
+
+/** @param chosen what the option `fingerprint` says that counts */
+function makeTarget(
+  context: ExecutionContext,
+  request: FrameworkRequest,
+  options: ResolvedOptions,
+  scope: string | null,
+  key: string,
+  chosen?: Payload,
+): ClaimTarget {
   const operation = options.operation ?? operationOf(request);
-  const chosen = options.fingerprint && {
-    body: await options.fingerprint(request.body, context),
-    files: [],
-  };
   const fingerprint = readFingerprint(context, request, chosen);
   return { id: recordId({ scope, operation, key }), scope, operation, key, fingerprint };
 }
 
-/** @param chosen what the option `fingerprint` says that counts */
 function readFingerprint(
   context: ExecutionContext,
   request: FrameworkRequest,

@@ -292,7 +292,6 @@ export class ResponseRecorder implements ResponseHolder {
   }
 
   private breakOff(): void {
-
     if (this.state === 'open') {
       this.become('broken');
       process.nextTick(() => this.announceClose());

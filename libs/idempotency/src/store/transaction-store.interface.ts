@@ -40,6 +40,9 @@ export interface ClaimedTransaction {
   /** Runs `work` so that everything it starts joins the transaction. */
   run<T>(work: () => T): T;
 
+  /** Runs `work` so that it does not join, although it is called from what did. */
+  leave<T>(work: () => T): T;
+
   /** Runs `work` so that all of it is undone when it fails, and nothing else. */
   runNested<T>(work: () => Promise<T>): Promise<T>;
 

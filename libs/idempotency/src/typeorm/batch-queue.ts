@@ -1,4 +1,4 @@
-import { Deadline } from '../engine/time-limit.js';
+import type { Deadline } from '../engine/time-limit.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import { isRefusedByServer } from './postgres-errors.js';
 
@@ -54,10 +54,9 @@ export class BatchQueue<Item, Result> {
     private readonly weightOf: (item: Item) => number = () => 0,
   ) {}
 
-  /** @param timeLimit milliseconds, the wait for the batch before included */
-  add(item: Item, timeLimit: number): Promise<Result> {
+  /** @param deadline the wait for the batch before included */
+  add(item: Item, deadline: Deadline): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const deadline = new Deadline(timeLimit);
       this.waiting.push({ item, bytes: this.weightOf(item), deadline, resolve, reject });
       this.schedule();
     });

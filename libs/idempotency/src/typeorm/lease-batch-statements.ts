@@ -4,7 +4,10 @@ import type { RecordTable } from './record-table.js';
 const from = (milliseconds: string): string =>
   `clock_timestamp() + ${milliseconds} * interval '1 millisecond'`;
 
-/** The SQL of what concurrent requests do together: each statement takes one array for each parameter. */
+/**
+ * The SQL of what concurrent requests do together: each statement takes one array for each parameter, and answers with
+ * the places in them, from 1 on, since an id would be 68 characters to write and to read.
+ */
 export type LeaseBatchStatements = ReturnType<typeof leaseBatchStatements>;
 
 export function leaseBatchStatements(table: RecordTable) {
@@ -18,8 +21,7 @@ export function leaseBatchStatements(table: RecordTable) {
     `WITH locked AS MATERIALIZED (SELECT ${c.id} AS id FROM ${name} WHERE ${c.id} = ANY ($1) ` +
     `ORDER BY ${c.id} FOR UPDATE SKIP LOCKED) `;
   const isHeld = `t.${c.id} = d.id AND t.${c.id} = locked.id AND t.${c.owner} = d.owner AND t.${c.completedAt} IS NULL`;
-  /** With the owner: another one may ask for the same record in the same batch. */
-  const written = `t.${c.id} AS id, t.${c.owner} AS owner`;
+  const place = `d.place::int4 AS place`;
   /** A statement that had to wait for a lock of the table claims nothing when nobody waits for it any more. */
   const isInTime = `clock_timestamp() < statement_timestamp() + $9::float8 * interval '1 millisecond'`;
   return {
@@ -31,15 +33,17 @@ export function leaseBatchStatements(table: RecordTable) {
      */
     claim:
       `WITH d AS MATERIALIZED (SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::text[], ` +
-      `$6::bytea[], $7::float8[], $8::float8[]) AS u(id, owner, scope, operation, key, fingerprint, lock_ttl, ttl)), ` +
+      `$6::bytea[], $7::float8[], $8::float8[]) WITH ORDINALITY ` +
+      `AS u(id, owner, scope, operation, key, fingerprint, lock_ttl, ttl, place)), ` +
       `known AS MATERIALIZED (SELECT ${c.id} AS id, ${lookUpColumns(table)} FROM ${name} WHERE ${c.id} = ANY ($1)), ` +
       `won AS (INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
       `${c.attempt}, ${c.createdAt}, ${c.lockExpiresAt}, ${c.expiresAt}, ${c.purgeAt}) ` +
       `SELECT id, owner, scope, operation, key, fingerprint, 1, clock_timestamp(), ${from('lock_ttl')}, ` +
       `${from('ttl')}, ${from('ttl')} FROM d WHERE id NOT IN (SELECT id FROM known) AND ${isInTime} ORDER BY id ` +
-      `ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.id} AS id, ${c.owner} AS owner) ` +
-      `SELECT id, NULL AS fingerprint, owner, 1 AS attempt, NULL AS steps, NULL AS status, NULL AS headers, ` +
-      `NULL AS body, 'won' AS state FROM won UNION ALL SELECT * FROM known`,
+      `ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.owner} AS owner) ` +
+      `SELECT d.place::int4 AS won, NULL AS id, NULL AS fingerprint, NULL AS owner, NULL AS attempt, NULL AS steps, ` +
+      `NULL AS status, NULL AS headers, NULL AS body, NULL AS state FROM won JOIN d ON d.owner = won.owner ` +
+      `UNION ALL SELECT NULL, known.* FROM known`,
 
     /** As `complete` for a single row. $1 ids, $2 owners, $3 ttls, $4 statuses, $5 headers, $6 bodies */
     complete:
@@ -47,13 +51,13 @@ export function leaseBatchStatements(table: RecordTable) {
       `UPDATE ${name} AS t SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${from('d.ttl')}, ` +
       `${c.status} = d.status, ${c.headers} = d.headers, ${c.body} = d.body ` +
       `FROM unnest($1::bytea[], $2::uuid[], $3::float8[], $4::smallint[], $5::text[], $6::bytea[]) ` +
-      `AS d(id, owner, ttl, status, headers, body), locked WHERE ${isHeld} RETURNING ${written}`,
+      `WITH ORDINALITY AS d(id, owner, ttl, status, headers, body, place), locked WHERE ${isHeld} RETURNING ${place}`,
 
     /** As `renew` for a single row. $1 ids, $2 owners, $3 lockTtls */
     renew:
       locked +
       `UPDATE ${name} AS t SET ${c.lockExpiresAt} = ${from('d.lock_ttl')} ` +
-      `FROM unnest($1::bytea[], $2::uuid[], $3::float8[]) AS d(id, owner, lock_ttl), locked ` +
-      `WHERE ${isHeld} RETURNING ${written}`,
+      `FROM unnest($1::bytea[], $2::uuid[], $3::float8[]) WITH ORDINALITY AS d(id, owner, lock_ttl, place), locked ` +
+      `WHERE ${isHeld} RETURNING ${place}`,
   };
 }

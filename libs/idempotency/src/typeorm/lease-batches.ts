@@ -20,10 +20,13 @@ export interface Renewal {
   readonly lockTtl: number;
 }
 
-/** What the statements return of a record. */
-type Held = Pick<LeaseHold, 'id' | 'owner'>;
+/** The place of a claim that has won, or a record that was there. */
+type ClaimRow = { readonly won: number } | ({ readonly won: null; readonly id: Buffer } & RecordRow);
 
-type ClaimRow = Held & Omit<RecordRow, 'state'> & { readonly state: RecordRow['state'] | 'won' };
+/** Of what was written. */
+interface Place {
+  readonly place: number;
+}
 
 export type RunStatement = <Row>(
   sql: string,
@@ -64,15 +67,16 @@ export class LeaseBatches {
       ({ ttl }) => ttl,
     ]);
     const { rows } = await this.run<ClaimRow>(this.sql.claim, [...values, timeLimit], timeLimit);
-    const found = new Map(rows.map((row) => [idOf(row), row]));
-    return claims.map((claim) => {
-      const row = found.get(idOf(claim));
-      if (row?.state !== 'won') {
-        return row as RecordRow | undefined;
+    const claimed = new Array<Claimed>(claims.length).fill(undefined);
+    const known = new Map<string, RecordRow>();
+    for (const row of rows) {
+      if (row.won === null) {
+        known.set(idOf(row), row);
+      } else {
+        claimed[row.won - 1] = 'won';
       }
-      // The same key twice in one batch: the other one has it, and will be found when this one looks again.
-      return row.owner === claim.owner ? 'won' : undefined;
-    });
+    }
+    return known.size === 0 ? claimed : claimed.map((won, index) => won ?? known.get(idOf(claims[index]!)));
   }
 
   private async complete(completions: readonly Completion[], timeLimit: number): Promise<boolean[]> {
@@ -86,7 +90,8 @@ export class LeaseBatches {
       return [(await this.run(this.single.complete, rows[0]!, timeLimit)).rowCount === 1];
     }
     const values = rows[0]!.map((_, column) => rows.map((row) => row[column]));
-    return this.written(completions, await this.run<Held>(this.sql.complete, values, timeLimit));
+    const { rows: written } = await this.run<Place>(this.sql.complete, values, timeLimit);
+    return isAmong(completions, written);
   }
 
   private async renew(renewals: readonly Renewal[], timeLimit: number): Promise<boolean[]> {
@@ -100,13 +105,18 @@ export class LeaseBatches {
       ({ hold }) => hold.owner,
       ({ lockTtl }) => lockTtl,
     ]);
-    return this.written(renewals, await this.run<Held>(this.sql.renew, values, timeLimit));
+    const { rows: written } = await this.run<Place>(this.sql.renew, values, timeLimit);
+    return isAmong(renewals, written);
   }
+}
 
-  private written(items: readonly { hold: LeaseHold }[], { rows }: { rows: Held[] }): boolean[] {
-    const owners = new Map(rows.map((row) => [idOf(row), row.owner]));
-    return items.map(({ hold }) => owners.get(idOf(hold)) === hold.owner);
+/** Of each item, whether it was written. */
+function isAmong(items: readonly unknown[], written: readonly Place[]): boolean[] {
+  const results = new Array<boolean>(items.length).fill(false);
+  for (const { place } of written) {
+    results[place - 1] = true;
   }
+  return results;
 }
 
 /** One array for each parameter, as `unnest()` takes them. */

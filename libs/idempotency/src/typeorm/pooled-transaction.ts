@@ -68,6 +68,10 @@ export class PooledTransaction {
     return ambientNode.run(this.node, work);
   }
 
+  leave<T>(work: () => T): T {
+    return ambientNode.run(undefined, work);
+  }
+
   onLoss(listener: LossListener): void {
     this.lossListener = listener;
   }

@@ -24,6 +24,9 @@ import { recordTable } from './record-table.js';
 import { StepTransaction } from './step-transaction.js';
 import { dataSourceOf } from './typeorm-versions.js';
 
+/** What the first attempt at a record gets. */
+const NEW: ClaimedLease = { type: 'claimed', attempt: 1, steps: null };
+
 /** `lease` mode on Postgres: each operation is one or two statements that commit by themselves. */
 export class PostgresLeaseStore implements LeaseStore {
   private readonly connections: Connections;
@@ -41,26 +44,20 @@ export class PostgresLeaseStore implements LeaseStore {
     this.steps = new StepTransaction(this.connections, table, this.sql, makeAmbient(dataSource), logger);
   }
 
-  async claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
+  claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
     const deadline = new Deadline(claim.timeLimit);
-    for (;;) {
-      const row = await this.batches.claims.add(claim, deadline.remaining);
-      if (row === 'won') {
-        return { type: 'claimed', attempt: 1, steps: null };
-      }
-      // The row may have vanished since, or change hands while we try to take it: then look again.
-      const result = row && (await this.claimExisting(row, claim, deadline));
-      if (result) {
-        return result;
-      }
-    }
+    const look = (): Promise<LeaseClaimResult> =>
+      this.batches.claims
+        .add(claim, deadline)
+        .then((row) => (row === 'won' ? NEW : this.claimExisting(row, claim, deadline, look)));
+    return look();
   }
 
   async complete(hold: LeaseHold, response: RecordedResponse, ttl: number): Promise<boolean> {
     const { timeLimit } = hold;
     const values = [hold.id, hold.owner, ttl, ...responseColumns(response)];
     return (
-      (await this.batches.completions.add({ hold, response, ttl }, timeLimit)) ||
+      (await this.batches.completions.add({ hold, response, ttl }, new Deadline(timeLimit))) ||
       // In a batch, a row that somebody else had locked was left out: this waits for it.
       (await this.count(this.sql.complete, values, timeLimit)) === 1 ||
       (await this.isCompletedBy(hold))
@@ -77,7 +74,7 @@ export class PostgresLeaseStore implements LeaseStore {
   async renew(hold: LeaseHold, lockTtl: number): Promise<boolean> {
     const { id, owner, timeLimit } = hold;
     return (
-      (await this.batches.renewals.add({ hold, lockTtl }, timeLimit)) ||
+      (await this.batches.renewals.add({ hold, lockTtl }, new Deadline(timeLimit))) ||
       (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1 ||
       // Without a row, the completion may just have been faster.
       (await this.isCompletedBy(hold))
@@ -104,7 +101,17 @@ export class PostgresLeaseStore implements LeaseStore {
     return toExistingRecord(await this.row(id, timeLimit));
   }
 
+  /** @param look looks again: the row may have vanished since, or change hands while we try to take it */
   private async claimExisting(
+    row: RecordRow | undefined,
+    claim: LeaseClaim,
+    deadline: Deadline,
+    look: () => Promise<LeaseClaimResult>,
+  ): Promise<LeaseClaimResult> {
+    return (row && (await this.claimRow(row, claim, deadline))) ?? look();
+  }
+
+  private async claimRow(
     row: RecordRow,
     claim: LeaseClaim,
     deadline: Deadline,

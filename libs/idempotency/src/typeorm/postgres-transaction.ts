@@ -35,6 +35,10 @@ export class PostgresTransaction implements ClaimedTransaction {
     return this.transaction.run(work);
   }
 
+  leave<T>(work: () => T): T {
+    return this.transaction.leave(work);
+  }
+
   runNested<T>(work: () => Promise<T>): Promise<T> {
     return this.manager.transaction(() => work());
   }

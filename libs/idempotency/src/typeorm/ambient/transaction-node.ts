@@ -5,7 +5,7 @@ import { Turn } from './turn.js';
 import { undoSavepoint } from './transaction-control.js';
 
 /** The node that the running code belongs to: the request's own, or the one of a `transaction()` callback. */
-export const ambientNode = new AsyncLocalStorage<TransactionNode>();
+export const ambientNode = new AsyncLocalStorage<TransactionNode | undefined>();
 
 /**
  * A place in the tree of nested transactions: the root is the request, each `transaction()` callback is a
