@@ -43,10 +43,17 @@ onEachAdapter((adapter) => {
       async (client) => (await client.query('SELECT FROM idempotency_records')).rowCount,
     );
 
+  const claimsUnderWay = () =>
+    withClient(database.url, async (client) => {
+      const { rowCount } = await client.query(`
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`);
+      return rowCount;
+    });
+
   /** The server commits the claim, and the app never hears of it. */
   async function loseClaim(key: string, downFor: number) {
     const answer = app.run(() => app.effects.save({ name: 'order' }), { key });
-    await sleep(200);
+    await eventually(async () => expect(await claimsUnderWay()).toBe(1));
     proxy.goDown();
     await sleep(downFor);
     const claimed = await claims();

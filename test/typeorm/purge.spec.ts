@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { closeClean } from '../support/clean-close.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { newKey } from '../support/idempotent-app.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
@@ -73,6 +74,7 @@ describe('purging', () => {
         finish = resolve;
       });
       const live = app.run(() => finished.then(() => 'lived'), { key });
+      await eventually(async () => expect(await app.records.count()).toBe(1));
       await insert(app, 10_000, 2);
       const before = await app.records.count();
       await untilOnly(app, 1, 10_000);

@@ -20,9 +20,8 @@ export interface ResponseHolder {
   hides(event: string, argument: unknown): boolean;
 }
 
-const DISGUISE = Symbol('disguise');
-
-type Disguised = ServerResponse & { [DISGUISE]: Disguise };
+/** Not a property of the response, see `keepOneShape()`. */
+const disguises = new WeakMap<object, Disguise>();
 
 type Method = (this: ServerResponse, ...args: any[]) => any;
 
@@ -55,13 +54,11 @@ export function refuseAfterHead(isSent: boolean): void {
 /** Who kept the method of a response that was held may call it after that: then it is the response's own. */
 function cover(
   name: (typeof METHODS)[number],
-  whileHeld: (disguise: Disguise, response: Disguised, args: any[]) => unknown,
+  whileHeld: (disguise: Disguise, response: ServerResponse, args: any[]) => unknown,
 ): Method {
   return function (this: ServerResponse, ...args) {
-    const disguise = (this as Disguised)[DISGUISE];
-    return disguise.isRemoved
-      ? disguise.methods[name].apply(this, args)
-      : whileHeld(disguise, this as Disguised, args);
+    const disguise = disguises.get(this)!;
+    return disguise.isRemoved ? disguise.methods[name].apply(this, args) : whileHeld(disguise, this, args);
   };
 }
 
@@ -72,13 +69,13 @@ function changeHeaders(name: 'setHeader' | 'appendHeader' | 'removeHeader'): Met
   });
 }
 
-const writeHead = cover('writeHead', ({ holder }, response, [status, ...rest]) => {
+const heldWriteHead = cover('writeHead', ({ holder }, response, [status, ...rest]) => {
   holder.writeHead(status as number, rest);
   return response;
 });
 
 const FACE = descriptorsOf({
-  writeHead,
+  writeHead: heldWriteHead,
   flushHeaders: cover('flushHeaders', ({ holder }) => holder.flushHeaders()),
   write: cover('write', ({ holder }, _, [chunk, ...rest]) => holder.write(chunk, rest)),
   end: cover('end', ({ holder }, response, args) => {
@@ -219,10 +216,10 @@ export class Disguise {
     private readonly response: ServerResponse,
     readonly holder: ResponseHolder,
   ) {
-    const worn = (response as Partial<Disguised>)[DISGUISE];
+    const worn = disguises.get(response);
     this.covered = worn && !worn.isRemoved ? worn.covered : new Covered(response);
     this.covered.cover();
-    (response as Disguised)[DISGUISE] = this;
+    disguises.set(response, this);
     this.update();
   }
 
@@ -237,7 +234,7 @@ export class Disguise {
 
   /** Whether `writeHead()` was replaced since. */
   get isCovered(): boolean {
-    return (this.response.writeHead as unknown) !== writeHead;
+    return (this.response.writeHead as unknown) !== heldWriteHead;
   }
 
   /** To be called after each change of what the holder says; once it is removed, that matters no more. */
@@ -268,7 +265,7 @@ export class Disguise {
  */
 function keepOneShape(response: ServerResponse): void {
   const { statusCode, statusMessage } = response;
-  Object.assign(response, { [DISGUISE]: (response as Partial<Disguised>)[DISGUISE], statusCode, statusMessage });
+  Object.assign(response, { statusCode, statusMessage });
 }
 
 function readFlags(response: ServerResponse): Flags {
@@ -277,5 +274,5 @@ function readFlags(response: ServerResponse): Flags {
 }
 
 function holderOf(response: unknown): ResponseHolder {
-  return (response as Disguised)[DISGUISE].holder;
+  return disguises.get(response as object)!.holder;
 }

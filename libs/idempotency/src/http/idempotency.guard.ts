@@ -3,7 +3,7 @@ import { IdempotencyKeyRequiredError } from '../errors/key.errors.js';
 import type { ResolvedOptions } from '../options/resolved-options.js';
 import { IdempotentHandlers } from './idempotent-handlers.js';
 import { readKey } from './request-key.js';
-import { setKey } from './request-keys.js';
+import { rememberKey } from './request-state.js';
 
 /**
  * Reads the key and checks its syntax. It touches neither store nor principal, so it does not matter where it
@@ -28,7 +28,7 @@ export class IdempotencyGuard implements CanActivate {
 
   private admit(context: ExecutionContext, options: ResolvedOptions, key: string | undefined): boolean {
     if (key !== undefined) {
-      setKey(context.switchToHttp().getRequest(), key);
+      rememberKey(context.switchToHttp().getRequest(), key);
     } else if (options.required) {
       throw new IdempotencyKeyRequiredError(
         options.keyFrom ? 'an idempotency key' : `the header ${options.header}`,

@@ -15,16 +15,9 @@ import { IdempotentExchange } from './idempotent-exchange.js';
 import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
 import { ProblemDetails } from './problem-details.js';
 import { replayOf } from './replay.js';
-import { keyOf } from './request-keys.js';
+import { stateOf } from './request-state.js';
 import { targetOf } from './request-target.js';
 import { type RecorderListener, ResponseRecorder } from './response-recorder.js';
-
-const EXCHANGE = Symbol('idempotent exchange');
-
-/** A request that was let through, for an interceptor that repeats it. */
-interface Exchanged {
-  [EXCHANGE]?: IdempotentExchange;
-}
 
 /**
  * Claims the key of a request, then lets the handler run under the claim, or answers from the record. It runs
@@ -44,13 +37,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const request = context.switchToHttp().getRequest<Exchanged>();
-    const key = keyOf(request);
-    const handler = key === undefined ? undefined : this.handlers.of(context);
-    if (key === undefined || !handler) {
+    const state = stateOf(context.switchToHttp().getRequest());
+    const handler = state && this.handlers.of(context);
+    if (!handler) {
       return next.handle();
     }
-    const begun = request[EXCHANGE];
+    const { key, exchange: begun } = state;
     if (begun?.isRepeatable) {
       // An interceptor outside of ours repeats the handler: it is the same request, under the same claim.
       return begun.run(handler.registration, next);
@@ -67,7 +59,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         const takesResponseOver = handlesResponse(context.getClass(), handler.registration.methodName);
         const { attempt } = admission;
         const exchange = new IdempotentExchange(attempt, takesResponseOver, this.problems, this.logger);
-        request[EXCHANGE] = exchange;
+        state.exchange = exchange;
         exchange.record((listener) => this.recorder(context, handler, listener));
         return exchange.run(handler.registration, next);
       }

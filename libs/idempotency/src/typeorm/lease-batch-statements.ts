@@ -26,24 +26,22 @@ export function leaseBatchStatements(table: RecordTable) {
   const isInTime = `clock_timestamp() < statement_timestamp() + $9::float8 * interval '1 millisecond'`;
   return {
     /**
-     * Looks the records up, and claims those that do not exist. Of concurrent claims one inserts. DO NOTHING, since a DO
-     * UPDATE that loses locks the row and writes WAL. A record that came into being meanwhile is in neither result, as
-     * both see the snapshot of the statement: then it is looked up by another one.
+     * Claims the records that do not exist, and looks up those that do. Of concurrent claims one inserts. DO NOTHING,
+     * since a DO UPDATE that loses locks the row and writes WAL; for a record that is there it writes nothing. The look-up
+     * sees the snapshot from the beginning of the statement: a record that came into being meanwhile is in neither result,
+     * and has to be looked up by another statement; one that vanished may be in both, and is won.
      * $1 ids, $2 owners, $3 scopes, $4 operations, $5 keys, $6 fingerprints, $7 lockTtls, $8 ttls, $9 time limit
      */
     claim:
-      `WITH d AS MATERIALIZED (SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::text[], ` +
-      `$6::bytea[], $7::float8[], $8::float8[]) WITH ORDINALITY ` +
-      `AS u(id, owner, scope, operation, key, fingerprint, lock_ttl, ttl, place)), ` +
-      `known AS MATERIALIZED (SELECT ${c.id} AS id, ${lookUpColumns(table)} FROM ${name} WHERE ${c.id} = ANY ($1)), ` +
-      `won AS (INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
+      `WITH won AS (INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
       `${c.attempt}, ${c.createdAt}, ${c.lockExpiresAt}, ${c.expiresAt}, ${c.purgeAt}) ` +
       `SELECT id, owner, scope, operation, key, fingerprint, 1, clock_timestamp(), ${from('lock_ttl')}, ` +
-      `${from('ttl')}, ${from('ttl')} FROM d WHERE id NOT IN (SELECT id FROM known) AND ${isInTime} ORDER BY id ` +
-      `ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.owner} AS owner) ` +
-      `SELECT d.place::int4 AS won, NULL AS id, NULL AS fingerprint, NULL AS owner, NULL AS attempt, NULL AS steps, ` +
-      `NULL AS status, NULL AS headers, NULL AS body, NULL AS state FROM won JOIN d ON d.owner = won.owner ` +
-      `UNION ALL SELECT NULL, known.* FROM known`,
+      `${from('ttl')}, ${from('ttl')} FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::text[], ` +
+      `$6::bytea[], $7::float8[], $8::float8[]) AS d(id, owner, scope, operation, key, fingerprint, lock_ttl, ttl) ` +
+      `WHERE ${isInTime} ORDER BY id ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.owner} AS owner) ` +
+      `SELECT owner AS winner, NULL AS id, NULL AS fingerprint, NULL AS owner, NULL AS attempt, NULL AS steps, ` +
+      `NULL AS status, NULL AS headers, NULL AS body, NULL AS state FROM won ` +
+      `UNION ALL SELECT NULL, ${c.id}, ${lookUpColumns(table)} FROM ${name} WHERE ${c.id} = ANY ($1)`,
 
     /** As `complete` for a single row. $1 ids, $2 owners, $3 ttls, $4 statuses, $5 headers, $6 bodies */
     complete:

@@ -20,8 +20,8 @@ export interface Renewal {
   readonly lockTtl: number;
 }
 
-/** The place of a claim that has won, or a record that was there. */
-type ClaimRow = { readonly won: number } | ({ readonly won: null; readonly id: Buffer } & RecordRow);
+/** The owner of a claim that has won, or a record that was there. */
+type ClaimRow = { readonly winner: string } | ({ readonly winner: null; readonly id: Buffer } & RecordRow);
 
 /** Of what was written. */
 interface Place {
@@ -67,16 +67,17 @@ export class LeaseBatches {
       ({ ttl }) => ttl,
     ]);
     const { rows } = await this.run<ClaimRow>(this.sql.claim, [...values, timeLimit], timeLimit);
-    const claimed = new Array<Claimed>(claims.length).fill(undefined);
+    const winners = new Set<string>();
     const known = new Map<string, RecordRow>();
     for (const row of rows) {
-      if (row.won === null) {
+      if (row.winner === null) {
         known.set(idOf(row), row);
       } else {
-        claimed[row.won - 1] = 'won';
+        winners.add(row.winner);
       }
     }
-    return known.size === 0 ? claimed : claimed.map((won, index) => won ?? known.get(idOf(claims[index]!)));
+    // The same key twice in one batch: the other one has it, and will be found when this one looks again.
+    return claims.map((claim) => (winners.has(claim.owner) ? 'won' : known.get(idOf(claim))));
   }
 
   private async complete(completions: readonly Completion[], timeLimit: number): Promise<boolean[]> {
@@ -112,7 +113,7 @@ export class LeaseBatches {
 
 /** Of each item, whether it was written. */
 function isAmong(items: readonly unknown[], written: readonly Place[]): boolean[] {
-  const results = new Array<boolean>(items.length).fill(false);
+  const results = items.map(() => false);
   for (const { place } of written) {
     results[place - 1] = true;
   }
