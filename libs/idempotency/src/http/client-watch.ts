@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
 /**
@@ -9,6 +10,7 @@ export class ClientWatch {
   private hasLeft = false;
   private patience: number | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private pipelinedOn: Socket | undefined;
 
   /** @param onStandstill called when the client has gone and no end of the response is to be expected */
   constructor(
@@ -18,9 +20,10 @@ export class ClientWatch {
 
   /** @param patience milliseconds that the response may stand still from now on */
   expectEnd(patience: number): void {
-    if (this.patience === undefined) {
+    if (this.patience === undefined && !this.response.socket) {
       // A pipelined response that still waits for its turn hears nothing of its connection.
-      this.response.req?.socket?.once('close', this.clientLeft);
+      this.pipelinedOn = this.response.req?.socket;
+      this.pipelinedOn?.once('close', this.clientLeft);
     }
     this.patience = patience;
     this.start();
@@ -52,7 +55,7 @@ export class ClientWatch {
 
   stop(): void {
     clearTimeout(this.timer);
-    this.response.req?.socket?.removeListener('close', this.clientLeft);
+    this.pipelinedOn?.removeListener('close', this.clientLeft);
     this.patience = undefined;
   }
 

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import { descriptorsOf, Shadow } from './shadow.js';
 
 /** Who holds a response back, and what the application is shown of it. */
@@ -134,57 +134,59 @@ export function mute(response: ServerResponse): void {
   new Shadow(response).lay(NOTHING);
 }
 
+type Methods = Record<(typeof METHODS)[number], Method>;
+
+/** What lies between a response and its prototype while it is held, and the methods that are under it. */
+interface Mask {
+  readonly face: object;
+  readonly methods: Methods;
+}
+
 /** By the prototype that they are laid over. */
-const MASKS = new WeakMap<object, object>();
+const MASKS = new WeakMap<object, Mask>();
 
 /**
- * What lies between a response and its prototype while it is held. All responses of a kind share it: with methods of its
- * own, each response would be a kind of its own to the engine, which costs more than all else that is done here.
+ * All responses of a kind share one: with methods of its own, each response would be a kind of its own to the engine,
+ * which costs more than all else that is done here.
  */
-function maskOf(prototype: object, hasFlags: boolean): object {
+function maskOf(prototype: object, hasFlags: boolean): Mask {
   let mask = MASKS.get(prototype);
   if (!mask) {
-    mask = Object.create(prototype) as object;
-    new Shadow(mask).lay(hasFlags ? FACE : [...FACE, ...FLAG_GETTERS]);
+    const face = Object.create(prototype) as object;
+    new Shadow(face).lay(hasFlags ? FACE : [...FACE, ...FLAG_GETTERS]);
+    mask = { face, methods: methodsOf(prototype as ServerResponse) };
     MASKS.set(prototype, mask);
   }
   return mask;
 }
 
+function methodsOf(response: ServerResponse): Methods {
+  return Object.fromEntries(METHODS.map((name) => [name, response[name]])) as Methods;
+}
+
 /** A response as it was before it was disguised, by however many attempts: an interceptor may repeat the handler. */
 class Covered {
   isRemoved = false;
-  readonly methods: Record<(typeof METHODS)[number], Method>;
+  readonly methods: Methods;
   /** `undefined` where they are no plain properties. */
   readonly flags: Flags | undefined;
   private readonly prototype: object;
   private replaced: Shadow<ServerResponse> | undefined;
 
   constructor(private readonly response: ServerResponse) {
-    const { writeHead, flushHeaders, write, end, destroy } = response;
-    const { emit, setHeader, appendHeader, removeHeader } = response;
-    this.methods = {
-      writeHead,
-      flushHeaders,
-      write,
-      end,
-      destroy,
-      emit,
-      setHeader,
-      appendHeader,
-      removeHeader,
-    };
     this.flags = FLAGS.every((name) => Object.hasOwn(response, name)) ? readFlags(response) : undefined;
     this.prototype = Object.getPrototypeOf(response) as object;
-    if (this.flags) {
+    const mask = maskOf(this.prototype, this.flags !== undefined);
+    this.methods = hasReplacedMethods(response) ? methodsOf(response) : mask.methods;
+    if (this.prototype === ServerResponse.prototype) {
       keepOneShape(response);
     }
-    Object.setPrototypeOf(response, maskOf(this.prototype, this.flags !== undefined));
+    Object.setPrototypeOf(response, mask.face);
   }
 
   /** Covers also what others have replaced in this response alone. */
   cover(): void {
-    if (FACE.some(([name]) => Object.hasOwn(this.response, name))) {
+    if (hasReplacedMethods(this.response)) {
       this.replaced ??= new Shadow(this.response);
       this.replaced.lay(FACE.filter(([name]) => Object.hasOwn(this.response, name)));
     }
@@ -197,15 +199,21 @@ class Covered {
       return;
     }
     this.isRemoved = true;
-    FACE.filter(([name]) => Object.hasOwn(response, name)).forEach(([name]) =>
-      Reflect.deleteProperty(response, name),
-    );
+    for (const [name] of FACE) {
+      if (Object.hasOwn(response, name)) {
+        Reflect.deleteProperty(response, name);
+      }
+    }
     this.replaced?.remove();
     Object.setPrototypeOf(response, this.prototype);
     if (flags) {
       Object.assign(response, flags);
     }
   }
+}
+
+function hasReplacedMethods(response: ServerResponse): boolean {
+  return FACE.some(([name]) => Object.hasOwn(response, name));
 }
 
 /** Makes a response that is held back look to the application like one that is sent. */
@@ -228,7 +236,7 @@ export class Disguise {
   }
 
   /** The response's own methods. */
-  get methods(): Covered['methods'] {
+  get methods(): Methods {
     return this.covered.methods;
   }
 
@@ -260,8 +268,9 @@ export class Disguise {
 }
 
 /**
- * Gives a response of HTTP/1 the properties that it will have in any case: the engine makes a new shape for each object
- * that gets its first new property after a change of its prototype.
+ * Gives a response the properties that it will have in any case: the engine makes a new shape for each object that gets
+ * its first new property after a change of its prototype. Where somebody has changed it before, as Express does, it is
+ * too late.
  */
 function keepOneShape(response: ServerResponse): void {
   const { statusCode, statusMessage } = response;

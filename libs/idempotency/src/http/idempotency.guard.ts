@@ -1,7 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { IdempotencyKeyRequiredError } from '../errors/key.errors.js';
-import type { ResolvedOptions } from '../options/resolved-options.js';
-import { IdempotentHandlers } from './idempotent-handlers.js';
+import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
 import { readKey } from './request-key.js';
 import { rememberKey } from './request-state.js';
 
@@ -22,13 +21,14 @@ export class IdempotencyGuard implements CanActivate {
     }
     const key = readKey(context, handler.options);
     return key instanceof Promise
-      ? key.then((read) => this.admit(context, handler.options, read))
-      : this.admit(context, handler.options, key);
+      ? key.then((read) => this.admit(context, handler, read))
+      : this.admit(context, handler, key);
   }
 
-  private admit(context: ExecutionContext, options: ResolvedOptions, key: string | undefined): boolean {
+  private admit(context: ExecutionContext, handler: IdempotentHandler, key: string | undefined): boolean {
+    const { options } = handler;
     if (key !== undefined) {
-      rememberKey(context.switchToHttp().getRequest(), key);
+      rememberKey(context.switchToHttp().getRequest(), key, handler);
     } else if (options.required) {
       throw new IdempotencyKeyRequiredError(
         options.keyFrom ? 'an idempotency key' : `the header ${options.header}`,

@@ -12,7 +12,7 @@ import type { StoredResponse } from '../engine/stored-response.js';
 import { handlesResponse, RENDER_METADATA } from '../nest-metadata.js';
 import { HeadersAtEntry } from './headers-at-entry.js';
 import { IdempotentExchange } from './idempotent-exchange.js';
-import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
+import type { IdempotentHandler } from './idempotent-handlers.js';
 import { ProblemDetails } from './problem-details.js';
 import { replayOf } from './replay.js';
 import { stateOf } from './request-state.js';
@@ -31,18 +31,16 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   constructor(
     private readonly engine: IdempotencyEngine,
-    private readonly handlers: IdempotentHandlers,
     private readonly problems: ProblemDetails,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const state = stateOf(context.switchToHttp().getRequest());
-    const handler = state && this.handlers.of(context);
-    if (!handler) {
+    if (!state) {
       return next.handle();
     }
-    const { key, exchange: begun } = state;
+    const { key, handler, exchange: begun } = state;
     if (begun?.isRepeatable) {
       // An interceptor outside of ours repeats the handler: it is the same request, under the same claim.
       return begun.run(handler.registration, next);

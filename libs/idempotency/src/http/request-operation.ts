@@ -40,19 +40,11 @@ function routeTemplate(request: RoutedRequest): string {
   if (routeOptions?.url !== undefined) {
     return routeOptions.url;
   }
-  return typeof route?.path === 'string' ? baseUrl + route.path : pathOf(request);
+  return typeof route?.path === 'string' ? baseUrl + route.path : splitUrl(request)[0];
 }
 
-/** Path without query, as the client sent it. */
-export function pathOf(request: FrameworkRequest): string {
-  return splitUrl(request)[0];
-}
-
-export function queryOf(request: FrameworkRequest): string {
-  return splitUrl(request)[1];
-}
-
-function splitUrl({ originalUrl, url }: FrameworkRequest): [path: string, query: string] {
+/** As the client sent them; the query without `?`. */
+export function splitUrl({ originalUrl, url }: FrameworkRequest): [path: string, query: string] {
   const whole = originalUrl ?? url;
   const start = whole.indexOf('?');
   return start < 0 ? [whole, ''] : [whole.slice(0, start), whole.slice(start + 1)];

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FingerprintFile } from '../engine/fingerprint.js';
 import type { FrameworkRequest } from './raw-http.js';
 import { uploadedFiles } from './uploaded-files.js';
@@ -15,24 +16,28 @@ const MAY_BE_EMPTY = /^application\/(.*\+)?json$|^application\/x-www-form-urlenc
  *
  * @returns undefined for a body that nothing has parsed: hashed as empty, another amount would pass for a retry
  */
-export function readPayload(request: FrameworkRequest, contentType: string): Payload | undefined {
+export function readPayload(
+  request: FrameworkRequest,
+  headers: IncomingHttpHeaders,
+  contentType: string,
+): Payload | undefined {
   const files = uploadedFiles(request);
   if (!files) {
     return undefined;
   }
   const { body } = request;
-  if (files.length === 0 && hasBody(request) && !isParsed(body, contentType)) {
+  if (files.length === 0 && hasBody(headers) && !isParsed(body, contentType)) {
     return undefined;
   }
   return { body, files };
 }
 
 /** Media type without parameters, in lower case. */
-export function mediaType(request: FrameworkRequest): string {
-  return (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+export function mediaType(headers: IncomingHttpHeaders): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
 }
 
-function hasBody({ headers }: FrameworkRequest): boolean {
+function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type ExecutionContext, Logger } from '@nestjs/common';
 import { fingerprintOf } from '../engine/fingerprint.js';
 import { recordId } from '../engine/record-id.js';
@@ -5,7 +6,7 @@ import { IdempotencyBodyUnparsedError } from '../errors/service.errors.js';
 import type { ResolvedOptions } from '../options/resolved-options.js';
 import type { ClaimTarget } from '../store/claim.js';
 import type { FrameworkRequest } from './raw-http.js';
-import { operationOf, pathOf, queryOf } from './request-operation.js';
+import { operationOf, splitUrl } from './request-operation.js';
 import { mediaType, type Payload, readPayload } from './request-payload.js';
 import { resolveScope } from './request-scope.js';
 
@@ -53,24 +54,24 @@ function readFingerprint(
   request: FrameworkRequest,
   chosen: Payload | undefined,
 ): Buffer {
-  const contentType = mediaType(request);
-  const { body, files } = chosen ?? requirePayload(context, request, contentType);
+  const { headers, method } = request;
+  const contentType = mediaType(headers);
+  const { body, files } = chosen ?? requirePayload(context, request, headers, contentType);
+  const [path, query] = splitUrl(request);
   try {
-    return fingerprintOf({
-      method: request.method,
-      path: pathOf(request),
-      query: queryOf(request),
-      contentType,
-      body,
-      files,
-    });
+    return fingerprintOf({ method, path, query, contentType, body, files });
   } catch (cause) {
     throw unparsed(context, contentType, cause);
   }
 }
 
-function requirePayload(context: ExecutionContext, request: FrameworkRequest, contentType: string): Payload {
-  const payload = readPayload(request, contentType);
+function requirePayload(
+  context: ExecutionContext,
+  request: FrameworkRequest,
+  headers: IncomingHttpHeaders,
+  contentType: string,
+): Payload {
+  const payload = readPayload(request, headers, contentType);
   if (!payload) {
     throw unparsed(context, contentType);
   }

@@ -1,10 +1,12 @@
 import type { FingerprintFile } from '../engine/fingerprint.js';
-import { type FrameworkRequest, rawRequest } from './raw-http.js';
+import type { FrameworkRequest } from './raw-http.js';
 
 interface WithFiles {
   readonly file?: unknown;
   readonly files?: unknown;
 }
+
+const NONE: readonly FingerprintFile[] = [];
 
 /** The names that multer and express-fileupload have for the same things. */
 interface UploadedFile {
@@ -21,17 +23,25 @@ interface UploadedFile {
  *
  * @returns undefined when there is one whose content is not in memory, or is kept in a way that is not known
  */
-export function uploadedFiles(request: FrameworkRequest): FingerprintFile[] | undefined {
-  const { file, files } = { ...pick(rawRequest(request)), ...pick(request) };
+export function uploadedFiles(request: FrameworkRequest): readonly FingerprintFile[] | undefined {
+  const file = pick(request, 'file');
+  const files = pick(request, 'files');
+  if (!file && !files) {
+    return NONE;
+  }
   const uploaded = [['', file] as const, ...named(files)].filter(([, value]) => isObject(value));
   const read = uploaded.map(([field, value]) => toFingerprintFile(field, value as UploadedFile));
   return read.every((candidate) => candidate !== undefined) ? read : undefined;
 }
 
 /** On Fastify, multipart plugins have functions of these names. */
-function pick(request: object): WithFiles {
-  const { file, files } = request as WithFiles;
-  return { ...(isObject(file) && { file }), ...(isObject(files) && { files }) };
+function pick(request: FrameworkRequest & WithFiles, name: keyof WithFiles): object | undefined {
+  const value = request[name];
+  if (isObject(value)) {
+    return value;
+  }
+  const ofRaw = (request.raw as WithFiles | undefined)?.[name];
+  return isObject(ofRaw) ? ofRaw : undefined;
 }
 
 /** A list, or one file or a list of files by field name. */
