@@ -15,7 +15,7 @@ import { IdempotencyService } from './idempotency.service.js';
 import { PurgeService } from './maintenance/purge.service.js';
 import { type ResolvedModuleOptions, resolveModuleOptions } from './options/resolve-module-options.js';
 import { StartUpCheck } from './start-up-check.js';
-import { SHARED, SINGLE } from './typeorm/batch-queue.js';
+import { limitsOf } from './typeorm/batch-queue.js';
 import type { IdempotencyRecord } from './typeorm/idempotency-record.entity.js';
 import { PostgresLeaseStore } from './typeorm/postgres-lease.store.js';
 import { PostgresTransactionStore } from './typeorm/postgres-transaction.store.js';
@@ -47,16 +47,21 @@ const logger: EngineLogger = {
     },
     {
       provide: IdempotencyEngine,
-      inject: [IDEMPOTENCY_REPOSITORY, PostgresLeaseStore],
-      useFactory: (repository: Repository<IdempotencyRecord>, leases: PostgresLeaseStore) => {
-        return new IdempotencyEngine(new PostgresTransactionStore(repository, logger), leases, logger);
+      inject: [IDEMPOTENCY_REPOSITORY, PostgresLeaseStore, IDEMPOTENCY_RESOLVED_OPTIONS],
+      useFactory: (
+        repository: Repository<IdempotencyRecord>,
+        leases: PostgresLeaseStore,
+        { batching }: ResolvedModuleOptions,
+      ) => {
+        const transactions = new PostgresTransactionStore(repository, logger, limitsOf(batching));
+        return new IdempotencyEngine(transactions, leases, logger);
       },
     },
     {
       provide: PostgresLeaseStore,
       inject: [IDEMPOTENCY_REPOSITORY, IDEMPOTENCY_RESOLVED_OPTIONS],
       useFactory: (repository: Repository<IdempotencyRecord>, { batching }: ResolvedModuleOptions) =>
-        new PostgresLeaseStore(repository, logger, batching ? SHARED : SINGLE),
+        new PostgresLeaseStore(repository, logger, limitsOf(batching)),
     },
     IdempotentHandlers,
     ProblemDetails,

@@ -24,6 +24,11 @@ export const SINGLE: BatchLimits = {
   standstill: Infinity,
 };
 
+/** @param batching the option */
+export function limitsOf(batching: boolean): BatchLimits {
+  return batching ? SHARED : SINGLE;
+}
+
 /**
  * Carries out all items in one statement.
  *

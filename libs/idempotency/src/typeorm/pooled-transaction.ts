@@ -33,7 +33,7 @@ export type CommitAnswer =
 /** A transaction on one connection of the pool, which everything that runs inside it joins. */
 export class PooledTransaction {
   private readonly node: TransactionNode;
-  private readonly runner: AmbientQueryRunner;
+  private madeRunner: AmbientQueryRunner | undefined;
   private readonly timer: NodeJS.Timeout;
   private ended = false;
   private hasWork = false;
@@ -48,7 +48,6 @@ export class PooledTransaction {
     private readonly logger: EngineLogger,
   ) {
     this.node = new TransactionNode(ambient);
-    this.runner = new AmbientQueryRunner(ambient.dataSource, this.node);
     this.timer = setTimeout(() => this.timeOut(), limits.transactionTimeout);
     this.timer.unref();
     connection.client.once('error', this.connectionLost);
@@ -56,6 +55,11 @@ export class PooledTransaction {
 
   get manager(): EntityManager {
     return this.runner.manager;
+  }
+
+  private get runner(): AmbientQueryRunner {
+    this.madeRunner ??= new AmbientQueryRunner(this.ambient.dataSource, this.node);
+    return this.madeRunner;
   }
 
   /** The statement that failed last, if one has. */
@@ -194,7 +198,7 @@ export class PooledTransaction {
 
   /** Nobody is told of a transaction in which nobody has worked: it only records a refusal. */
   private async tellSubscribers(event: SubscriberEvent): Promise<void> {
-    if (this.hasWork) {
+    if (this.hasWork && this.ambient.dataSource.subscribers.length > 0) {
       await this.run(() => this.runner.broadcaster.broadcast(event));
     }
   }

@@ -9,6 +9,9 @@ import type {
   TransactionStore,
 } from '../store/transaction-store.interface.js';
 import { AmbientTransaction } from './ambient/ambient-transaction.js';
+import type { BatchLimits } from './batch-queue.js';
+import { KnownRecords } from './known-records.js';
+import type { RunStatement } from './lease-batches.js';
 import { makeAmbient } from './ambient/make-ambient.js';
 import { type Connection, Connections, limited } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';
@@ -20,9 +23,9 @@ import { recordTable, type RecordTable } from './record-table.js';
 import {
   begin,
   BEGIN_RESULTS,
-  type LockResult,
   removeExpired,
   type TransactionSettings,
+  type TransactionStart,
 } from './transaction-statements.js';
 import { TransactionFate } from './transaction-fate.js';
 import { dataSourceOf } from './typeorm-versions.js';
@@ -35,19 +38,28 @@ export class PostgresTransactionStore implements TransactionStore {
   private readonly table: RecordTable;
   private readonly connections: Connections;
   private readonly ownRunner: () => QueryRunner;
+  private readonly known: KnownRecords;
 
   constructor(
     repository: Repository<IdempotencyRecord>,
     private readonly logger: EngineLogger,
+    limits: BatchLimits,
   ) {
     const dataSource = dataSourceOf(repository.manager);
     this.table = recordTable(repository.metadata);
     this.connections = new Connections(dataSource);
     this.ownRunner = makeAmbient(dataSource);
+    const run: RunStatement = (sql, values, timeLimit) =>
+      retryTransient(() => this.connections.query(sql, values, timeLimit));
+    this.known = new KnownRecords(this.table, run, limits);
   }
 
   async begin(claim: TransactionClaim): Promise<TransactionClaimResult> {
     const deadline = new Deadline(claim.timeLimit);
+    const known = this.known.has(claim.id) ? await this.known.find(claim.id, deadline) : undefined;
+    if (known) {
+      return known;
+    }
     const first = await retryTransient(() => this.tryBegin(claim, deadline));
     if (first !== 'other-in-flight') {
       return first;
@@ -80,20 +92,22 @@ export class PostgresTransactionStore implements TransactionStore {
     deadline: Deadline,
   ): Promise<TransactionClaimResult | 'other-in-flight'> {
     const results = await this.send(connection, begin(this.table, claim), deadline.remaining);
-    const lock = results[BEGIN_RESULTS.lock]!.rows[0].lock as LockResult;
+    const start = results[BEGIN_RESULTS.settings]!.rows[0] as TransactionStart;
     const row = results[BEGIN_RESULTS.record]!.rows[0] as RecordRow | undefined;
     const record = toExistingRecord(row);
-    if (!record && lock === 'claimed') {
+    if (!record && start.lock === 'claimed') {
       if (row) {
         await this.send(connection, removeExpired(this.table, claim.id), deadline.remaining);
       }
-      const settings = results[BEGIN_RESULTS.settings]!.rows[0] as TransactionSettings;
-      return { type: 'claimed', transaction: this.open(claim, connection, settings) };
+      return { type: 'claimed', transaction: this.open(claim, connection, start) };
     }
     await this.send(connection, 'ROLLBACK', deadline.remaining);
     connection.release();
+    if (record?.type === 'completed') {
+      this.known.remember(claim.id);
+    }
     // A committed record says more than a lock, which another reader of it may hold.
-    if (record ?? lock === 'same-in-flight') {
+    if (record ?? start.lock === 'same-in-flight') {
       return record ?? { type: 'in-flight', fingerprint: claim.fingerprint, owner: undefined };
     }
     return 'other-in-flight';
@@ -114,7 +128,7 @@ export class PostgresTransactionStore implements TransactionStore {
     const fate = new TransactionFate(this.connections, this.table, claim);
     const endBackend = (process: number): Promise<void> => fate.endBackend(process);
     const transaction = new PooledTransaction(connection, ambient, claim, endBackend, this.logger);
-    return new PostgresTransaction(transaction, this.table, claim, fate);
+    return new PostgresTransaction(transaction, this.table, claim, fate, this.known);
   }
 
   /** Several statements in one message give several results. */

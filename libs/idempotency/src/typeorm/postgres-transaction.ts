@@ -14,6 +14,7 @@ import {
   isTransient,
   isUniqueViolation,
 } from './postgres-errors.js';
+import type { KnownRecords } from './known-records.js';
 import type { RecordTable } from './record-table.js';
 import type { TransactionFate } from './transaction-fate.js';
 import { recordAndCommit } from './transaction-statements.js';
@@ -25,6 +26,7 @@ export class PostgresTransaction implements ClaimedTransaction {
     private readonly table: RecordTable,
     private readonly claim: TransactionClaim,
     private readonly fate: TransactionFate,
+    private readonly known: KnownRecords,
   ) {}
 
   get manager(): EntityManager {
@@ -59,6 +61,7 @@ export class PostgresTransaction implements ClaimedTransaction {
     const answer = await this.transaction.commit(recordAndCommit(this.table, this.claim, response));
     switch (answer.type) {
       case 'committed':
+        this.known.remember(this.claim.id);
         return answer;
       case 'prevented':
         return {

@@ -15,8 +15,13 @@ export interface TransactionSettings {
   readonly backend: number;
 }
 
+/** What `begin()` tells beside the record. */
+export interface TransactionStart extends TransactionSettings {
+  readonly lock: LockResult;
+}
+
 /** Names of the results of `begin()`, by position. */
-export const BEGIN_RESULTS = { settings: 1, lock: 2, record: 3 } as const;
+export const BEGIN_RESULTS = { settings: 1, record: 2 } as const;
 
 /**
  * Opens the transaction of an attempt, in one message: a lock that a function takes is taken after that
@@ -31,8 +36,8 @@ export function begin(table: RecordTable, claim: TransactionClaim): string {
     isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN',
     `SELECT set_config('${MARKER}', ${text(owner)}, true), ` +
       `set_config('idle_in_transaction_session_timeout', '${transactionTimeout}', true), ` +
-      `current_setting('transaction_isolation') AS isolation, pg_backend_pid() AS backend`,
-    `SELECT CASE WHEN NOT pg_try_advisory_xact_lock(${lockKey(fingerprint, id)}) THEN 'same-in-flight' ` +
+      `current_setting('transaction_isolation') AS isolation, pg_backend_pid() AS backend, ` +
+      `CASE WHEN NOT pg_try_advisory_xact_lock(${lockKey(fingerprint, id)}) THEN 'same-in-flight' ` +
       `WHEN NOT pg_try_advisory_xact_lock(${lockKey(id)}) THEN 'other-in-flight' ELSE 'claimed' END AS lock`,
     lookUp(table, bytes(id)),
   ].join('; ');

@@ -7,6 +7,13 @@ import { AmbientTransactionError } from '../../errors/ambient-transaction.error.
 import { refuseHigherIsolation, refuseTransactionControl, undoSavepoint } from './transaction-control.js';
 import { ambientNode, type TransactionNode } from './transaction-node.js';
 
+/** Shared, so that all runners are objects of one shape. */
+const IS_CLOSED: PropertyDescriptor & ThisType<{ node: TransactionNode }> = {
+  get() {
+    return this.node.isClosed;
+  },
+};
+
 /**
  * A query runner on the request's connection. It has a transaction depth of its own, so that ending what it
  * did not begin cannot end the request's transaction.
@@ -23,7 +30,7 @@ export class AmbientQueryRunner extends PostgresQueryRunner {
     // `save()` and `remove()` would otherwise wrap each call in a savepoint, at two round trips each.
     this.isTransactionActive = true;
     // TypeORM keeps the runner that loaded an entity for its lazy relations, and takes another once it is released.
-    Object.defineProperty(this, 'isReleased', { get: () => this.node.isClosed });
+    Object.defineProperty(this, 'isReleased', IS_CLOSED);
     Object.assign(this, { manager: dataSource.createEntityManager(this) });
   }
 
