@@ -1,29 +1,19 @@
 import { IdempotencyService } from '@exactly-once/nestjs';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 
 import { onEachAdapter } from '../support/adapters.js';
 import { closeClean } from '../support/clean-close.js';
+import { countStatements } from '../support/counted-statements.js';
 import { withClient } from '../support/database-client.js';
 import { eventually } from '../support/eventually.js';
 import { Gate } from '../support/gate.js';
 import { newKey } from '../support/idempotent-app.js';
 import { expectReplay } from '../support/replay.js';
+import { rowVersions } from '../support/row-versions.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
 const MANY = 64;
-
-/** Counts the statements of every client, as they are sent. */
-function countStatements(): { texts: string[]; stop: () => void } {
-  const { query } = pg.Client.prototype;
-  const texts: string[] = [];
-  pg.Client.prototype.query = function (this: pg.Client, ...args: any[]) {
-    texts.push(typeof args[0] === 'string' ? args[0] : args[0].text);
-    return (query as Function).apply(this, args);
-  } as typeof query;
-  return { texts, stop: () => void (pg.Client.prototype.query = query) };
-}
 
 onEachAdapter((adapter) => {
   let app: ScriptedApp;
@@ -44,10 +34,6 @@ onEachAdapter((adapter) => {
           .run({ scope: 'invoices', operation: 'invoice-paid', key }, () => `paid ${key}`, { mode: 'lease' }),
       ),
     );
-
-  /** Whoever writes or locks a row leaves another version of it. */
-  const rowVersions = (): Promise<unknown[]> =>
-    app.dataSource.query('SELECT ctid, xmin, xmax FROM idempotency_records ORDER BY ctid');
 
   it('what comes at one moment is claimed by one statement, and completed by one', async () => {
     const keys = Array.from({ length: MANY }, newKey);
@@ -75,7 +61,7 @@ onEachAdapter((adapter) => {
     const first = await app.run(() => 'done', { key });
     const keys = Array.from({ length: MANY }, newKey);
     const results = await runTogether(keys);
-    const before = await rowVersions();
+    const before = await rowVersions(app.dataSource);
     const counted = countStatements();
     const second = await app.post({ key });
     const forOne = counted.texts.splice(0);
@@ -85,7 +71,7 @@ onEachAdapter((adapter) => {
     expect(replayed).toEqual(results);
     expect(forOne).toHaveLength(1);
     expect(counted.texts).toHaveLength(1);
-    expect(await rowVersions()).toEqual(before);
+    expect(await rowVersions(app.dataSource)).toEqual(before);
   });
 
   it('many claims of one key in one batch, some with another payload, execute once', async () => {
