@@ -5,14 +5,15 @@ import { Guard } from '../chaos/guard.js';
 import { measureAll, type Outcome } from './cases/all.js';
 import type { BenchmarkOptions } from './options.js';
 import { prepare } from './prepare.js';
-import { DOCUMENT, RESULTS } from './project.js';
+import { DOCUMENT, PLOTS, RESULTS } from './project.js';
 import { describeDisturbance } from './report/disturbance.js';
 import { writeDocument } from './report/document.js';
 import { Evaluation } from './report/evaluation.js';
 import { ratioLines } from './report/figures.js';
+import { plotsOf, writePlots } from './report/plots.js';
 import { printTable } from './report/print.js';
 import { describeSurroundings } from './report/surroundings.js';
-import { tablesOf } from './report/tables.js';
+import { type Table, tablesOf } from './report/tables.js';
 import { makeFolder, openRig, type Rig } from './rig/rig.js';
 
 /**
@@ -52,9 +53,19 @@ async function measureAndReport(rig: Rig, begin: number): Promise<boolean> {
   outcome.skipped.forEach((reason) => console.log(`SKIPPED ${reason}`));
   proofs.lines().forEach((line) => console.log(line));
   await keepResults(surroundings, options, outcome);
-  if (options.write && proofs.allHold) await writeDocument(DOCUMENT, surroundings, tables);
+  if (options.write && proofs.allHold) await writeDocuments(options, surroundings, tables, evaluation);
   ratioLines(evaluation).forEach((line) => console.log(line));
   return proofs.allHold;
+}
+
+async function writeDocuments(
+  { isGrowth }: BenchmarkOptions,
+  surroundings: string[],
+  tables: Table[],
+  evaluation: Evaluation,
+): Promise<void> {
+  if (isGrowth) await writePlots(PLOTS, plotsOf(evaluation));
+  else await writeDocument(DOCUMENT, surroundings, tables);
 }
 
 async function keepResults(

@@ -21,15 +21,30 @@ export interface BenchmarkOptions {
   warmUpSeconds: number;
   /** Database connections of each server. */
   poolSize: number;
-  /** Size of the JSON that is sent, and returned by the handler. */
-  bodyBytes: number;
+  /** Sizes of the JSON that is sent, and returned by the handler. The figures are of the first one. */
+  bodyBytes: readonly number[];
   /** What the numbers of records in S5 and S6 are multiplied by. */
   scale: number;
-  /** Whether the table of the document is written. */
+  /** Whether what the run is for is written into the documents: the table, or the plots. */
   write: boolean;
+  /** Whether the run is for the plots. */
+  isGrowth: boolean;
+  /** Whether the run looks at the memory of the servers, and at nothing else. */
+  isMemory: boolean;
 }
 
 const QUICK = { cases: 'S1,S2,S3,S4', connections: '64', rounds: '4', seconds: '1.2', 'warm-up': '1.2' };
+/** For the plots: few variants, and many numbers of connections and sizes of bodies. */
+const GROWTH = {
+  cases: 'S1,S2,S3',
+  variants: 'bare,transaction,lease',
+  adapters: 'fastify',
+  connections: '64,1,8,256',
+  'body-bytes': '32,1024,16384,131072',
+  rounds: '3',
+  seconds: '1.2',
+  'warm-up': '1.2',
+};
 const FULL = {
   cases: 'S1,S2,S3,S4,S5,S6',
   connections: '64,8',
@@ -38,24 +53,28 @@ const FULL = {
   'warm-up': '2.5',
 };
 
+type Given = ReturnType<typeof parse>;
+
 /** @throws UsageError that names the option, its value and what it takes */
 export function readOptions(args: string[]): BenchmarkOptions {
   const given = parse(args);
-  const values = { ...(given.quick ? QUICK : FULL), ...given };
+  const values: Given = { ...(given.quick ? QUICK : given.growth ? GROWTH : FULL), ...given };
   const { variants } = values;
   return {
     isQuick: values.quick ?? false,
-    cases: listOf('cases', values.cases, CASE_NAMES),
+    cases: listOf('cases', values.cases!, CASE_NAMES),
     variants: variants === undefined ? undefined : listOf('variants', variants, VARIANTS),
     adapters: listOf('adapters', values.adapters ?? ADAPTERS.join(), ADAPTERS),
-    connections: values.connections.split(',').map((text) => wholeNumber('connections', text)),
-    rounds: wholeNumber('rounds', values.rounds),
-    seconds: positive('seconds', values.seconds),
-    warmUpSeconds: positive('warm-up', values['warm-up']),
+    connections: wholeNumbers('connections', values.connections!),
+    rounds: wholeNumber('rounds', values.rounds!),
+    seconds: positive('seconds', values.seconds!),
+    warmUpSeconds: positive('warm-up', values['warm-up']!),
     poolSize: wholeNumber('pool-size', values['pool-size'] ?? '10'),
-    bodyBytes: wholeNumber('body-bytes', values['body-bytes'] ?? '32'),
+    bodyBytes: wholeNumbers('body-bytes', values['body-bytes'] ?? '32'),
     scale: positive('scale', values.scale ?? '1'),
-    write: values.write ?? false,
+    write: values.write ?? args.length === 0,
+    isGrowth: values.growth ?? false,
+    isMemory: values.memory ?? false,
   };
 }
 
@@ -64,6 +83,8 @@ function parse(args: string[]) {
   const flag = { type: 'boolean' } as const;
   const options = {
     quick: flag,
+    growth: flag,
+    memory: flag,
     write: flag,
     cases: text,
     variants: text,
@@ -91,6 +112,10 @@ function listOf<T extends string>(name: string, text: string, allowed: readonly 
     }
     return found;
   });
+}
+
+function wholeNumbers(name: string, text: string): number[] {
+  return text.split(',').map((item) => wholeNumber(name, item));
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -9,6 +9,7 @@ export const BENCHMARK = join(PROJECT, 'test/benchmark');
 
 export const LIBRARY = join(PROJECT, 'libs/idempotency');
 export const DOCUMENT = join(PROJECT, 'docs/benchmarks.md');
+export const PLOTS = join(PROJECT, 'docs/plots');
 
 /** Everything that was measured in the last run, for further evaluation. */
 export const RESULTS = join(PROJECT, '.reports/benchmark.json');

@@ -7,6 +7,7 @@ import type { Rig } from '../rig/rig.js';
 import { proveBare } from './bare-proof.js';
 import { measureBursts } from './burst.js';
 import { Fleet } from './fleet.js';
+import { proveMemory } from './memory.js';
 import { measurePurge } from './purge.js';
 import { measureTableSize } from './table-size.js';
 import { measureThroughput } from './throughput.js';
@@ -22,8 +23,12 @@ export interface Outcome {
 
 /** All cases that are asked for. */
 export async function measureAll(rig: Rig): Promise<Outcome> {
-  const { cases, adapters } = rig.options;
+  const { cases, adapters, isMemory } = rig.options;
   const outcome: Outcome = { measurements: [], skipped: [] };
+  if (isMemory) {
+    for (const adapter of adapters) await proveMemory(rig, adapter);
+    return outcome;
+  }
   const ofVariants = cases.filter((name) => name !== 'S5' && name !== 'S6');
   for (const adapter of ofVariants.length > 0 ? adapters : []) {
     await measureVariants(rig, adapter, ofVariants, outcome);

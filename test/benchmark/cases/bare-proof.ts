@@ -26,8 +26,11 @@ export async function proveBare(
   const bare = contestants.find(({ name }) => name === 'bare');
   if (!plain || !bare) return;
   const connections = rig.options.connections[0]!;
+  const bodyBytes = rig.options.bodyBytes[0]!;
   const find = (name: string) =>
-    measurements.find((one) => one.contestant === name && one.connections === connections)!;
+    measurements.find(
+      (one) => one.contestant === name && one.connections === connections && one.bodyBytes === bodyBytes,
+    )!;
   const ratios = ratiosOf(find('bare'), find(PLAIN), 'requestsPerSecond');
   for (let round = 0; median(ratios) < LEAST && round < MORE_ROUNDS; round += 1) {
     // In turn the other one first, so that a machine that becomes slower speaks for neither.
@@ -42,7 +45,11 @@ export async function proveBare(
 }
 
 async function rateOf(rig: Rig, contestant: Contestant, connections: number): Promise<number> {
-  const { sample } = await measureSlice(rig, contestant, { path: 'no-op', connections });
+  const { sample } = await measureSlice(rig, contestant, {
+    path: 'no-op',
+    connections,
+    bodyBytes: rig.options.bodyBytes[0]!,
+  });
   return sample.requestsPerSecond!;
 }
 

@@ -18,11 +18,11 @@ export async function measureBursts(
   adapter: AdapterName,
   contestants: readonly Contestant[],
 ): Promise<Measurement[]> {
-  const { connections, rounds } = rig.options;
-  const setting = { case: 'S4', adapter, connections: connections[0]! } as const;
+  const { connections, bodyBytes, rounds } = rig.options;
+  const setting = { case: 'S4', adapter, connections: connections[0]!, bodyBytes: bodyBytes[0]! } as const;
   announce(setting, contestants, rounds);
   return measureRounds(setting, contestants, rounds, (contestant) =>
-    withLoad(rig, contestant, { path: 'slow', connections: setting.connections }, async () => {
+    withLoad(rig, contestant, { ...setting, path: 'slow' }, async () => {
       // Makes the connections, of the clients and of the server.
       await burst(rig, contestant);
       const results: BurstResult[] = [];

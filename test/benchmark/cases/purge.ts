@@ -25,9 +25,9 @@ export async function measurePurge(rig: Rig): Promise<Measurement[]> {
 }
 
 async function measureOn(rig: Rig, adapter: AdapterName, contestant: Contestant): Promise<Measurement[]> {
-  const { connections, rounds } = rig.options;
-  const setting = { case: 'S6', adapter, connections: connections[0]! } as const;
-  const job = { path: 'no-op', connections: setting.connections };
+  const { connections, bodyBytes, rounds } = rig.options;
+  const setting = { case: 'S6', adapter, connections: connections[0]!, bodyBytes: bodyBytes[0]! } as const;
+  const job = { ...setting, path: 'no-op' };
   const measureAlone = async (): Promise<Sample> => {
     await fill(rig, contestant);
     return (await measureSlice(rig, contestant, job)).sample;
@@ -59,6 +59,11 @@ async function measureOn(rig: Rig, adapter: AdapterName, contestant: Contestant)
 
 async function fill(rig: Rig, contestant: Contestant): Promise<void> {
   await contestant.reset();
-  await recordKeys(rig, contestant, { path: 'no-op', connections: 1 }, ONE_KEY);
+  await recordKeys(
+    rig,
+    contestant,
+    { path: 'no-op', connections: 1, bodyBytes: rig.options.bodyBytes[0]! },
+    ONE_KEY,
+  );
   await multiplyRecords(contestant, Math.ceil(EXPIRED * rig.options.scale), { areExpired: true });
 }

@@ -40,9 +40,10 @@ export async function measureTableSize(rig: Rig): Promise<Measurement[]> {
 
 async function measure(rig: Rig, adapter: AdapterName, few: Contestant, many: Contestant) {
   const [connections] = rig.options.connections as [number];
-  const setting = { case: 'S5', adapter, connections } as const;
+  const [bodyBytes] = rig.options.bodyBytes as [number];
+  const setting = { case: 'S5', adapter, connections, bodyBytes } as const;
   const rounds = Math.max(LEAST_ROUNDS, rig.options.rounds);
-  const job = { path: 'no-op', connections };
+  const job = { path: 'no-op', connections, bodyBytes };
   announce(setting, [few, many], rounds);
   for (const contestant of [few, many]) await warmUp(rig, contestant, job);
   return measureRounds(setting, [few, many], rounds, async (contestant) => {
@@ -54,6 +55,11 @@ async function measure(rig: Rig, adapter: AdapterName, few: Contestant, many: Co
 
 async function fill(rig: Rig, contestant: Contestant, records: number): Promise<void> {
   await contestant.reset();
-  await recordKeys(rig, contestant, { path: 'no-op', connections: 1 }, ONE_KEY);
+  await recordKeys(
+    rig,
+    contestant,
+    { path: 'no-op', connections: 1, bodyBytes: rig.options.bodyBytes[0]! },
+    ONE_KEY,
+  );
   await multiplyRecords(contestant, Math.ceil(records * rig.options.scale));
 }

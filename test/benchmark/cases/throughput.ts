@@ -3,6 +3,7 @@ import { proveEffects, proveKeys } from '../measure/prove.js';
 import { announce, measureRounds, type Setting } from '../measure/rounds.js';
 import type { Measurement } from '../measure/sample.js';
 import { measureSlice, recordKeys, warmUp } from '../measure/slice.js';
+import type { BenchmarkOptions } from '../options.js';
 import type { ThroughputCase } from '../plan/cases.js';
 import type { AdapterName } from '../processes/server/settings.js';
 import type { Contestant } from '../rig/contestant.js';
@@ -13,6 +14,14 @@ const PATHS: Record<ThroughputCase, string> = { S1: 'no-op', S2: 'save', S3: 'no
 /** As many as are asked for again in turn. */
 const RECORDED = { prefix: 'recorded', count: 1_000 };
 
+/** Each number of connections with the first size of bodies, and each other size with the first number. */
+function sizesOf({ connections, bodyBytes }: BenchmarkOptions): Pick<Setting, 'connections' | 'bodyBytes'>[] {
+  return [
+    ...connections.map((number) => ({ connections: number, bodyBytes: bodyBytes[0]! })),
+    ...bodyBytes.slice(1).map((bytes) => ({ connections: connections[0]!, bodyBytes: bytes })),
+  ];
+}
+
 /** S1, S2 and S3: as many requests as the connections can make. */
 export async function measureThroughput(
   rig: Rig,
@@ -20,10 +29,10 @@ export async function measureThroughput(
   adapter: AdapterName,
   contestants: readonly Contestant[],
 ): Promise<Measurement[]> {
-  const { connections, rounds } = rig.options;
+  const { rounds } = rig.options;
   const measurements: Measurement[] = [];
-  for (const number of connections) {
-    const setting = { case: name, adapter, connections: number } as const;
+  for (const size of sizesOf(rig.options)) {
+    const setting = { case: name, adapter, ...size } as const;
     announce(setting, contestants, rounds);
     for (const contestant of contestants) await prepare(rig, setting, contestant);
     const measure = (contestant: Contestant) =>
@@ -54,6 +63,6 @@ async function measureReplays(rig: Rig, setting: Setting & { case: ThroughputCas
   return sample;
 }
 
-function jobOf({ case: name, connections }: Setting & { case: ThroughputCase }): Job {
-  return { path: PATHS[name], connections, recorded: name === 'S3' ? RECORDED : undefined };
+function jobOf({ case: name, connections, bodyBytes }: Setting & { case: ThroughputCase }): Job {
+  return { path: PATHS[name], connections, bodyBytes, recorded: name === 'S3' ? RECORDED : undefined };
 }

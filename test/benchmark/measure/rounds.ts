@@ -1,7 +1,7 @@
 import type { Measurement, Sample } from './sample.js';
 
 /** What the measurements of these rounds have in common. */
-export type Setting = Pick<Measurement, 'case' | 'adapter' | 'connections'>;
+export type Setting = Pick<Measurement, 'case' | 'adapter' | 'connections' | 'bodyBytes'>;
 
 export interface Named {
   name: string;
@@ -32,6 +32,8 @@ export async function measureRounds<C extends Named>(
 
 export function announce(setting: Setting, contestants: readonly Named[], rounds: number): void {
   const names = contestants.map(({ name }) => name).join(' ');
-  const { case: name, adapter, connections } = setting;
-  console.log(`${name}, ${adapter}, ${connections} connections, ${rounds} rounds: ${names}`);
+  const { case: name, adapter, connections, bodyBytes } = setting;
+  console.log(
+    `${name}, ${adapter}, ${connections} connections, bodies of ${bodyBytes} bytes, ${rounds} rounds: ${names}`,
+  );
 }

@@ -41,6 +41,8 @@ export interface Measurement {
   case: CaseName;
   adapter: AdapterName;
   connections: number;
+  /** Size of the JSON that is sent and sent back. */
+  bodyBytes: number;
   contestant: string;
   /** In the order of the rounds. */
   samples: Sample[];

@@ -55,12 +55,12 @@ export async function recordKeys(rig: Rig, contestant: Contestant, job: Job, key
 
 /** Opens the connections of the job for as long as the work takes. */
 export async function withLoad<T>(
-  { load, options }: Rig,
+  { load }: Rig,
   { url }: Contestant,
-  { path, connections }: Job,
+  { path, connections, bodyBytes }: Job,
   work: () => Promise<T>,
 ): Promise<T> {
-  await load.ask('open', { url, path: `/${path}`, connections, bodyBytes: options.bodyBytes });
+  await load.ask('open', { url, path: `/${path}`, connections, bodyBytes });
   const result = await work();
   await load.ask('close');
   return result;

@@ -9,6 +9,7 @@ const ofRates = (contestant: string, rates: number[], more: Partial<Measurement>
   case: 'S1',
   adapter: 'express',
   connections: 64,
+  bodyBytes: 32,
   contestant,
   samples: rates.map((requestsPerSecond) => ({ requestsPerSecond })),
   ...more,

@@ -32,13 +32,14 @@ export class Evaluation {
   }
 
   /** The bare handler that this one was measured beside. */
-  bareOf({ case: name, adapter, connections }: Measurement): Measurement | undefined {
+  bareOf({ case: name, adapter, connections, bodyBytes }: Measurement): Measurement | undefined {
     return this.measurements.find(
       (one) =>
         one.contestant === 'bare' &&
         one.case === name &&
         one.adapter === adapter &&
-        one.connections === connections,
+        one.connections === connections &&
+        one.bodyBytes === bodyBytes,
     );
   }
 }

@@ -56,6 +56,6 @@ function describeOptions({
 }: BenchmarkOptions): string {
   return (
     `${rounds} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up; ${poolSize} database connections; ` +
-    `bodies of ${bodyBytes} bytes${scale === 1 ? '' : `; S5 and S6 with ${scale} times as many records`}`
+    `bodies of ${bodyBytes.join(', ')} bytes${scale === 1 ? '' : `; S5 and S6 with ${scale} times as many records`}`
   );
 }

@@ -44,8 +44,8 @@ function figureTable(evaluation: Evaluation): Table {
   return { title: 'Figures', head, rows: figureRows(evaluation) };
 }
 
-function titleOf({ case: name, adapter, connections }: Measurement): string {
-  return `${name}, ${adapter}, ${connections} connections: ${CASES[name]}`;
+function titleOf({ case: name, adapter, connections, bodyBytes }: Measurement): string {
+  return `${name}, ${adapter}, ${connections} connections, bodies of ${bodyBytes} bytes: ${CASES[name]}`;
 }
 
 /** Without the columns in which nobody has anything. */

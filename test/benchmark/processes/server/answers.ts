@@ -23,6 +23,8 @@ export type ServerAnswers = {
   reportStatistics(): Promise<ReportedConnections>;
   /** Removes expired records; how many. */
   purge(): Promise<number>;
+  /** Bytes that are in use after a garbage collection. */
+  heap(): number;
   /** The scripts that the process has loaded, as URLs or paths. */
   loadedScripts(): Promise<string[]>;
 };

@@ -6,6 +6,7 @@ import { cpuTime } from '../cpu-time.js';
 import { AppModule } from './app.module.js';
 import type { ServerAnswers } from './answers.js';
 import { executions } from './executions.js';
+import { heapInUse } from './heap-in-use.js';
 import { httpAdapter } from './http-adapter.js';
 import { loadedScripts } from './loaded-scripts.js';
 import { reportStatistics } from './report-statistics.js';
@@ -31,5 +32,6 @@ answerParent({
   usage: () => ({ cpu: cpuTime(), executions: executions.count, roundTrips: roundTrips.count }),
   reportStatistics: () => reportStatistics(app.get(DataSource)),
   purge: () => variant.purge!(app),
+  heap: heapInUse,
   loadedScripts,
 } satisfies ServerAnswers);
