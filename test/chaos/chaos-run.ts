@@ -16,7 +16,7 @@ import type { DurablePostgres } from './postgres.js';
 import { ChaosProxy } from './proxy/chaos-proxy.js';
 import { Random } from './random.js';
 import { drawSchedule } from './schedule.js';
-import { createFleet } from './servers/fleet.js';
+import { createFleet, flagsOfBatching } from './servers/fleet.js';
 import type { ServerProcess } from './servers/server-process.js';
 import type { ClockSkew } from './servers/skew.js';
 import { openShop } from './shop.js';
@@ -69,7 +69,7 @@ export async function runChaos(mode: Mode, surroundings: Surroundings): Promise<
     gatewayUrl: gateway.url,
     poolSize: options.faults.has('pool') ? POOL_SIZE : undefined,
     skew,
-    flags: flagsWithout(options.broken),
+    flags: [...flagsWithout(options.broken), ...flagsOfBatching(options.batching)],
     folder,
   };
   const servers = await createFleet(fleet, guard, journal);

@@ -16,6 +16,8 @@ export interface ChaosOptions {
   seed: number;
   modes: readonly Mode[];
   faults: ReadonlySet<Fault>;
+  /** Whether concurrent requests share their statements. */
+  batching: boolean;
   /** The protection that is taken out, to show that the checks can fail. */
   broken: Protection | undefined;
 }
@@ -36,6 +38,7 @@ export function readOptions(args: string[]): ChaosOptions {
     seed: wholeNumber('seed', values.seed, Date.now() % 1_000_000, 0),
     modes: mode === 'both' ? MODES : [oneOf('mode', mode, MODES, 'both')],
     faults: new Set(listOf('faults', values.faults ?? FAULTS.join(','))),
+    batching: oneOf('batching', values.batching ?? 'on', ['on', 'off']) === 'on',
     broken: values.break === undefined ? undefined : oneOf('break', values.break, PROTECTIONS),
   };
 }
@@ -49,6 +52,7 @@ function parse(args: string[]) {
     seed: text,
     mode: text,
     faults: text,
+    batching: text,
     break: text,
   };
   try {

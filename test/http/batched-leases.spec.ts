@@ -20,7 +20,11 @@ onEachAdapter((adapter) => {
   const gate = new Gate();
 
   beforeAll(async () => {
-    app = await startScriptedApp({ adapter, handler: { mode: 'lease' }, options: { purge: false } });
+    app = await startScriptedApp({
+      adapter,
+      handler: { mode: 'lease' },
+      options: { purge: false, batching: true },
+    });
   });
   afterAll(() => closeClean(app));
   beforeEach(() => app.records.clear());

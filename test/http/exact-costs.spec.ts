@@ -36,13 +36,13 @@ onEachAdapter((adapter) => {
     let other: ScriptedApp;
 
     beforeAll(async () => {
-      app = await startScriptedApp({ adapter, handler: { mode: 'transaction' }, options: { purge: false } });
+      app = await startScriptedApp({ adapter, handler: { mode: 'transaction' }, options: { purge: false, batching: true } });
       const { database } = app;
       other = await startScriptedApp({
         adapter,
         database,
         handler: { mode: 'transaction' },
-        options: { purge: false },
+        options: { purge: false, batching: true },
       });
     });
     afterAll(async () => {
@@ -116,7 +116,11 @@ onEachAdapter((adapter) => {
     let app: ScriptedApp;
 
     beforeAll(async () => {
-      app = await startScriptedApp({ adapter, handler: { mode: 'lease' }, options: { purge: false } });
+      app = await startScriptedApp({
+        adapter,
+        handler: { mode: 'lease' },
+        options: { purge: false, batching: true },
+      });
     });
     afterAll(() => closeClean(app));
     beforeEach(() => app.dataSource.query('TRUNCATE idempotency_records'));

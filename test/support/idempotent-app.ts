@@ -42,6 +42,9 @@ export const userScope = (
   _context?: ExecutionContext,
 ): string => request.headers['x-user'] ?? 'nobody';
 
+/** All that does not count statements must hold either way. */
+const WITHOUT_BATCHING = process.env['TEST_BATCHING'] === 'off';
+
 export async function startIdempotentApp(options: IdempotentAppOptions): Promise<IdempotentApp> {
   const {
     database: given,
@@ -64,7 +67,7 @@ export async function startIdempotentApp(options: IdempotentAppOptions): Promise
         ...more,
       } as TypeOrmModuleOptions),
       TypeOrmModule.forFeature([Effect, ...entities]),
-      IdempotencyModule.forRoot({ scope: userScope, ...module }),
+      IdempotencyModule.forRoot({ scope: userScope, batching: !WITHOUT_BATCHING, ...module }),
       ...imports,
     ],
   });

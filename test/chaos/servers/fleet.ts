@@ -46,6 +46,11 @@ export async function createFleet(
   return servers;
 }
 
+/** The flags of Node with which the servers' requests share their statements, or do not: the sample app leaves it as it is. */
+export function flagsOfBatching(batching: boolean): string[] {
+  return batching ? [] : ['--import', new URL('without-batching.mjs', import.meta.url).href];
+}
+
 function environmentOf(options: FleetOptions, adapter: string): NodeJS.ProcessEnv {
   return {
     DATABASE_URL: options.databaseUrl,

@@ -20,8 +20,13 @@ export interface ResponseHolder {
   hides(event: string, argument: unknown): boolean;
 }
 
-/** Not a property of the response, see `keepOneShape()`. */
+/** By the request of the response, which a Proxy or an object derived from the response shows too. */
 const disguises = new WeakMap<object, Disguise>();
+
+/** Not a property of the response, see `keepOneShape()`. */
+function disguiseOf(response: ServerResponse): Disguise | undefined {
+  return disguises.get(response.req ?? response);
+}
 
 type Method = (this: ServerResponse, ...args: any[]) => any;
 
@@ -57,7 +62,7 @@ function cover(
   whileHeld: (disguise: Disguise, response: ServerResponse, args: any[]) => unknown,
 ): Method {
   return function (this: ServerResponse, ...args) {
-    const disguise = disguises.get(this)!;
+    const disguise = disguiseOf(this)!;
     return disguise.isRemoved ? disguise.methods[name].apply(this, args) : whileHeld(disguise, this, args);
   };
 }
@@ -224,10 +229,10 @@ export class Disguise {
     private readonly response: ServerResponse,
     readonly holder: ResponseHolder,
   ) {
-    const worn = disguises.get(response);
+    const worn = disguiseOf(response);
     this.covered = worn && !worn.isRemoved ? worn.covered : new Covered(response);
     this.covered.cover();
-    disguises.set(response, this);
+    disguises.set(response.req ?? response, this);
     this.update();
   }
 
@@ -283,5 +288,5 @@ function readFlags(response: ServerResponse): Flags {
 }
 
 function holderOf(response: unknown): ResponseHolder {
-  return disguises.get(response as object)!.holder;
+  return disguiseOf(response as ServerResponse)!.holder;
 }
