@@ -21,16 +21,17 @@ const BOTTOM = 56;
 /** Told apart also by those who do not see colours well. Source: Okabe and Ito, 2008. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'];
 
-/** A picture with a logarithmic x axis, for what was measured at a few values far apart. It is readable on any ground. */
+/** A picture with logarithmic axes, on which equal ratios are equal distances. It is readable on any ground. */
 export function drawPlot({ title, xLabel, yLabel, series }: Plot): string {
   const all = series.flatMap(({ points }) => points);
   const ticks = [...new Set(all.map(({ x }) => x))].toSorted((a, b) => a - b);
-  const highest = niceAbove(Math.max(...all.map(({ y }) => y)));
+  const levels = decadesAround(all.map(({ y }) => y));
+  const [lowest, highest] = [Math.log(levels[0]!), Math.log(levels.at(-1)!)];
   const [first, last] = [Math.log(ticks[0]!), Math.log(ticks.at(-1)!)];
   const across = (x: number): number =>
     LEFT + (last === first ? 0.5 : (Math.log(x) - first) / (last - first)) * (WIDTH - LEFT - RIGHT);
-  const up = (y: number): number => HEIGHT - BOTTOM - (y / highest) * (HEIGHT - TOP - BOTTOM);
-  const levels = [0, 0.25, 0.5, 0.75, 1].map((share) => share * highest);
+  const up = (y: number): number =>
+    HEIGHT - BOTTOM - ((Math.log(y) - lowest) / (highest - lowest)) * (HEIGHT - TOP - BOTTOM);
   const lines = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13" role="img">`,
     `<title>${title}</title>`,
@@ -62,10 +63,11 @@ export function drawPlot({ title, xLabel, yLabel, series }: Plot): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The next of 1, 2, 2.5, 4, 5 or 10 times a power of ten. */
-function niceAbove(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 2.5, 4, 5, 10].map((factor) => factor * power).find((nice) => nice >= value)!;
+/** Powers of ten: all of them from the one below the values to the one above. */
+function decadesAround(values: readonly number[]): number[] {
+  const first = Math.floor(Math.log10(Math.min(...values)));
+  const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values))));
+  return Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index));
 }
 
 function text(x: number, y: number, content: string, anchor: string, more = ''): string {
