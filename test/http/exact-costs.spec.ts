@@ -36,7 +36,11 @@ onEachAdapter((adapter) => {
     let other: ScriptedApp;
 
     beforeAll(async () => {
-      app = await startScriptedApp({ adapter, handler: { mode: 'transaction' }, options: { purge: false, batching: true } });
+      app = await startScriptedApp({
+        adapter,
+        handler: { mode: 'transaction' },
+        options: { purge: false, batching: true },
+      });
       const { database } = app;
       other = await startScriptedApp({
         adapter,
