@@ -5,8 +5,8 @@ const from = (milliseconds: string): string =>
   `clock_timestamp() + ${milliseconds} * interval '1 millisecond'`;
 
 /**
- * The SQL of what concurrent requests do together: each statement takes one array for each parameter, and answers with
- * the places in them, from 1 on, since an id would be 68 characters to write and to read.
+ * The SQL of what concurrent requests do together: each statement takes one array for each parameter. Completions and
+ * renewals answer with places in them, from 1 on, since an id would be 68 characters to write and to read.
  */
 export type LeaseBatchStatements = ReturnType<typeof leaseBatchStatements>;
 
@@ -38,8 +38,8 @@ export function leaseBatchStatements(table: RecordTable) {
       `SELECT id, owner, scope, operation, key, fingerprint, 1, clock_timestamp(), ${from('lock_ttl')}, ` +
       `${from('ttl')}, ${from('ttl')} FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::text[], ` +
       `$6::bytea[], $7::float8[], $8::float8[]) AS d(id, owner, scope, operation, key, fingerprint, lock_ttl, ttl) ` +
-      `WHERE ${isInTime} ORDER BY id ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.owner} AS owner) ` +
-      `SELECT owner AS winner, NULL AS id, NULL AS fingerprint, NULL AS owner, NULL AS attempt, NULL AS steps, ` +
+      `WHERE ${isInTime} ORDER BY id ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.id} AS id, ${c.owner} AS owner) ` +
+      `SELECT owner AS winner, id, NULL AS fingerprint, NULL AS owner, NULL AS attempt, NULL AS steps, ` +
       `NULL AS status, NULL AS headers, NULL AS body, NULL AS state FROM won ` +
       `UNION ALL SELECT NULL, ${c.id}, ${lookUpColumns(table)} FROM ${name} WHERE ${c.id} = ANY ($1)`,
 

@@ -21,7 +21,9 @@ export interface Renewal {
 }
 
 /** The owner of a claim that has won, or a record that was there. */
-type ClaimRow = { readonly winner: string } | ({ readonly winner: null; readonly id: Buffer } & RecordRow);
+type ClaimRow = { readonly id: Buffer } & (
+  { readonly winner: string } | ({ readonly winner: null } & RecordRow)
+);
 
 /** Of what was written. */
 interface Place {
@@ -67,17 +69,20 @@ export class LeaseBatches {
       ({ ttl }) => ttl,
     ]);
     const { rows } = await this.run<ClaimRow>(this.sql.claim, [...values, timeLimit], timeLimit);
-    const winners = new Set<string>();
+    const winners = new Map<string, string>();
     const known = new Map<string, RecordRow>();
     for (const row of rows) {
       if (row.winner === null) {
         known.set(idOf(row), row);
       } else {
-        winners.add(row.winner);
+        winners.set(idOf(row), row.winner);
       }
     }
     // The same key twice in one batch: the other one has it, and will be found when this one looks again.
-    return claims.map((claim) => (winners.has(claim.owner) ? 'won' : known.get(idOf(claim))));
+    return claims.map((claim) => {
+      const id = idOf(claim);
+      return winners.get(id) === claim.owner ? 'won' : known.get(id);
+    });
   }
 
   private async complete(completions: readonly Completion[], timeLimit: number): Promise<boolean[]> {
