@@ -34,6 +34,14 @@ export interface BenchmarkOptions {
 }
 
 const QUICK = { cases: 'S1,S2,S3,S4', connections: '64', rounds: '4', seconds: '1.2', 'warm-up': '1.2' };
+/** What the figures are of. */
+export function usualSize({ connections, bodyBytes }: BenchmarkOptions): {
+  connections: number;
+  bodyBytes: number;
+} {
+  return { connections: connections[0]!, bodyBytes: bodyBytes[0]! };
+}
+
 /** For the plots: few variants, and many numbers of connections and sizes of bodies. */
 const GROWTH = {
   cases: 'S1,S2,S3',

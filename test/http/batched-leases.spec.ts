@@ -4,14 +4,14 @@ import { randomBytes } from 'node:crypto';
 
 import { onEachAdapter } from '../support/adapters.js';
 import { closeClean } from '../support/clean-close.js';
-import { countStatements } from '../support/counted-statements.js';
+import { countStatements, startCountedApp } from '../support/counted-statements.js';
 import { withClient } from '../support/database-client.js';
 import { eventually } from '../support/eventually.js';
 import { Gate } from '../support/gate.js';
 import { newKey } from '../support/idempotent-app.js';
 import { expectReplay } from '../support/replay.js';
 import { rowVersions } from '../support/row-versions.js';
-import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
+import type { ScriptedApp } from '../support/scripted-app.js';
 
 const MANY = 64;
 
@@ -20,11 +20,7 @@ onEachAdapter((adapter) => {
   const gate = new Gate();
 
   beforeAll(async () => {
-    app = await startScriptedApp({
-      adapter,
-      handler: { mode: 'lease' },
-      options: { purge: false, batching: true },
-    });
+    app = await startCountedApp(adapter, 'lease');
   });
   afterAll(() => closeClean(app));
   beforeEach(() => app.records.clear());

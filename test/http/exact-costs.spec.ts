@@ -3,12 +3,12 @@ import type { DataSource } from 'typeorm';
 
 import { onEachAdapter } from '../support/adapters.js';
 import { closeClean } from '../support/clean-close.js';
-import { countStatements } from '../support/counted-statements.js';
+import { countStatements, startCountedApp } from '../support/counted-statements.js';
 import { newKey } from '../support/idempotent-app.js';
 import { sendFromConnections } from '../support/load.js';
 import { expectReplay } from '../support/replay.js';
 import { rowVersions } from '../support/row-versions.js';
-import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
+import type { ScriptedApp } from '../support/scripted-app.js';
 
 const CONNECTIONS = 64;
 
@@ -36,18 +36,8 @@ onEachAdapter((adapter) => {
     let other: ScriptedApp;
 
     beforeAll(async () => {
-      app = await startScriptedApp({
-        adapter,
-        handler: { mode: 'transaction' },
-        options: { purge: false, batching: true },
-      });
-      const { database } = app;
-      other = await startScriptedApp({
-        adapter,
-        database,
-        handler: { mode: 'transaction' },
-        options: { purge: false, batching: true },
-      });
+      app = await startCountedApp(adapter, 'transaction');
+      other = await startCountedApp(adapter, 'transaction', app.database);
     });
     afterAll(async () => {
       await closeClean(other);
@@ -120,11 +110,7 @@ onEachAdapter((adapter) => {
     let app: ScriptedApp;
 
     beforeAll(async () => {
-      app = await startScriptedApp({
-        adapter,
-        handler: { mode: 'lease' },
-        options: { purge: false, batching: true },
-      });
+      app = await startCountedApp(adapter, 'lease');
     });
     afterAll(() => closeClean(app));
     beforeEach(() => app.dataSource.query('TRUNCATE idempotency_records'));

@@ -1,4 +1,9 @@
+import type { IdempotencyMode } from '@exactly-once/nestjs';
 import pg from 'pg';
+
+import type { AdapterName } from './adapters.js';
+import type { TestDatabase } from './database.js';
+import { startScriptedApp, type ScriptedApp } from './scripted-app.js';
 
 export interface CountedStatements {
   /** Of each message that was sent, in order: the round trips. */
@@ -15,4 +20,18 @@ export function countStatements(): CountedStatements {
     return (query as Function).apply(this, args);
   } as typeof query;
   return { texts, stop: () => void (pg.Client.prototype.query = query) };
+}
+
+/** An app in which nothing but its requests sends statements, and these are shared. */
+export function startCountedApp(
+  adapter: AdapterName,
+  mode: IdempotencyMode,
+  database?: TestDatabase,
+): Promise<ScriptedApp> {
+  return startScriptedApp({
+    adapter,
+    ...(database && { database }),
+    handler: { mode },
+    options: { purge: false, batching: true },
+  });
 }

@@ -1,5 +1,6 @@
 import type { Measurement } from '../measure/sample.js';
 import { measureSlice } from '../measure/slice.js';
+import { usualSize } from '../options.js';
 import type { AdapterName } from '../processes/server/settings.js';
 import { ratiosOf } from '../report/evaluation.js';
 import { median } from '../report/statistics.js';
@@ -25,8 +26,7 @@ export async function proveBare(
   const plain = contestants.find(({ name }) => name === PLAIN);
   const bare = contestants.find(({ name }) => name === 'bare');
   if (!plain || !bare) return;
-  const connections = rig.options.connections[0]!;
-  const bodyBytes = rig.options.bodyBytes[0]!;
+  const { connections, bodyBytes } = usualSize(rig.options);
   const find = (name: string) =>
     measurements.find(
       (one) => one.contestant === name && one.connections === connections && one.bodyBytes === bodyBytes,
@@ -34,9 +34,9 @@ export async function proveBare(
   const ratios = ratiosOf(find('bare'), find(PLAIN), 'requestsPerSecond');
   for (let round = 0; median(ratios) < LEAST && round < MORE_ROUNDS; round += 1) {
     // In turn the other one first, so that a machine that becomes slower speaks for neither.
-    const first = round % 2 === 0 ? await rateOf(rig, bare, connections) : undefined;
-    const ofPlain = await rateOf(rig, plain, connections);
-    ratios.push((first ?? (await rateOf(rig, bare, connections))) / ofPlain);
+    const first = round % 2 === 0 ? await rateOf(rig, bare) : undefined;
+    const ofPlain = await rateOf(rig, plain);
+    ratios.push((first ?? (await rateOf(rig, bare))) / ofPlain);
   }
   const ratio = median(ratios);
   const text = `${adapter}: the bare app reaches ${ratio.toFixed(2)} of a plain Nest app`;
@@ -44,12 +44,8 @@ export async function proveBare(
   await proveImports(rig, bare);
 }
 
-async function rateOf(rig: Rig, contestant: Contestant, connections: number): Promise<number> {
-  const { sample } = await measureSlice(rig, contestant, {
-    path: 'no-op',
-    connections,
-    bodyBytes: rig.options.bodyBytes[0]!,
-  });
+async function rateOf(rig: Rig, contestant: Contestant): Promise<number> {
+  const { sample } = await measureSlice(rig, contestant, { path: 'no-op', ...usualSize(rig.options) });
   return sample.requestsPerSecond!;
 }
 

@@ -2,6 +2,7 @@ import { announce, measureRounds } from '../measure/rounds.js';
 import type { Measurement, Sample } from '../measure/sample.js';
 import { withLoad } from '../measure/slice.js';
 import { type BurstResult, CREATED } from '../processes/load/answers.js';
+import { usualSize } from '../options.js';
 import type { AdapterName } from '../processes/server/settings.js';
 import { median } from '../report/statistics.js';
 import type { Contestant } from '../rig/contestant.js';
@@ -18,8 +19,8 @@ export async function measureBursts(
   adapter: AdapterName,
   contestants: readonly Contestant[],
 ): Promise<Measurement[]> {
-  const { connections, bodyBytes, rounds } = rig.options;
-  const setting = { case: 'S4', adapter, connections: connections[0]!, bodyBytes: bodyBytes[0]! } as const;
+  const { rounds } = rig.options;
+  const setting = { case: 'S4', adapter, ...usualSize(rig.options) } as const;
   announce(setting, contestants, rounds);
   return measureRounds(setting, contestants, rounds, (contestant) =>
     withLoad(rig, contestant, { ...setting, path: 'slow' }, async () => {

@@ -1,4 +1,5 @@
 import { withLoad } from '../measure/slice.js';
+import { usualSize } from '../options.js';
 import type { AdapterName } from '../processes/server/settings.js';
 import { startVariant, stop } from '../rig/contestant.js';
 import type { Rig } from '../rig/rig.js';
@@ -16,8 +17,7 @@ const STRETCH = 2;
 /** Proves that the requests of S1 leave nothing behind in the server. */
 export async function proveMemory(rig: Rig, adapter: AdapterName): Promise<void> {
   const contestant = await startVariant(rig, adapter, 'lease');
-  const { connections, bodyBytes } = rig.options;
-  const job = { path: 'no-op', connections: connections[0]!, bodyBytes: bodyBytes[0]! };
+  const job = { path: 'no-op', ...usualSize(rig.options) };
   let requests = 0;
   const heapAfter = (total: number): Promise<number> =>
     withLoad(rig, contestant, job, async () => {

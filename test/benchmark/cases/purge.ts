@@ -1,6 +1,7 @@
 import { announce, measureRounds } from '../measure/rounds.js';
 import type { Measurement, Sample } from '../measure/sample.js';
 import { measureSlice, recordKeys, warmUp } from '../measure/slice.js';
+import { usualSize } from '../options.js';
 import type { AdapterName } from '../processes/server/settings.js';
 import { type Contestant, startOn } from '../rig/contestant.js';
 import { BenchmarkDatabase } from '../rig/database.js';
@@ -25,8 +26,8 @@ export async function measurePurge(rig: Rig): Promise<Measurement[]> {
 }
 
 async function measureOn(rig: Rig, adapter: AdapterName, contestant: Contestant): Promise<Measurement[]> {
-  const { connections, bodyBytes, rounds } = rig.options;
-  const setting = { case: 'S6', adapter, connections: connections[0]!, bodyBytes: bodyBytes[0]! } as const;
+  const { rounds } = rig.options;
+  const setting = { case: 'S6', adapter, ...usualSize(rig.options) } as const;
   const job = { ...setting, path: 'no-op' };
   const measureAlone = async (): Promise<Sample> => {
     await fill(rig, contestant);
@@ -59,11 +60,6 @@ async function measureOn(rig: Rig, adapter: AdapterName, contestant: Contestant)
 
 async function fill(rig: Rig, contestant: Contestant): Promise<void> {
   await contestant.reset();
-  await recordKeys(
-    rig,
-    contestant,
-    { path: 'no-op', connections: 1, bodyBytes: rig.options.bodyBytes[0]! },
-    ONE_KEY,
-  );
+  await recordKeys(rig, contestant, { path: 'no-op', ...usualSize(rig.options), connections: 1 }, ONE_KEY);
   await multiplyRecords(contestant, Math.ceil(EXPIRED * rig.options.scale), { areExpired: true });
 }

@@ -1,6 +1,7 @@
 import { announce, measureRounds } from '../measure/rounds.js';
 import type { Measurement } from '../measure/sample.js';
 import { measureSlice, recordKeys, warmUp } from '../measure/slice.js';
+import { usualSize } from '../options.js';
 import type { AdapterName } from '../processes/server/settings.js';
 import { type Contestant, startOn } from '../rig/contestant.js';
 import { BenchmarkDatabase } from '../rig/database.js';
@@ -39,11 +40,9 @@ export async function measureTableSize(rig: Rig): Promise<Measurement[]> {
 }
 
 async function measure(rig: Rig, adapter: AdapterName, few: Contestant, many: Contestant) {
-  const [connections] = rig.options.connections as [number];
-  const [bodyBytes] = rig.options.bodyBytes as [number];
-  const setting = { case: 'S5', adapter, connections, bodyBytes } as const;
+  const setting = { case: 'S5', adapter, ...usualSize(rig.options) } as const;
   const rounds = Math.max(LEAST_ROUNDS, rig.options.rounds);
-  const job = { path: 'no-op', connections, bodyBytes };
+  const job = { ...setting, path: 'no-op' };
   announce(setting, [few, many], rounds);
   for (const contestant of [few, many]) await warmUp(rig, contestant, job);
   return measureRounds(setting, [few, many], rounds, async (contestant) => {
@@ -55,11 +54,6 @@ async function measure(rig: Rig, adapter: AdapterName, few: Contestant, many: Co
 
 async function fill(rig: Rig, contestant: Contestant, records: number): Promise<void> {
   await contestant.reset();
-  await recordKeys(
-    rig,
-    contestant,
-    { path: 'no-op', connections: 1, bodyBytes: rig.options.bodyBytes[0]! },
-    ONE_KEY,
-  );
+  await recordKeys(rig, contestant, { path: 'no-op', ...usualSize(rig.options), connections: 1 }, ONE_KEY);
   await multiplyRecords(contestant, Math.ceil(records * rig.options.scale));
 }

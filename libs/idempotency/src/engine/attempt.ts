@@ -176,7 +176,7 @@ export abstract class Attempt {
     this.aborter?.abort();
   }
 
-  /** Made when it is asked for, as all that most handlers never do. */
+  /** Made when it is asked for, as the signal is: most handlers never do. */
   private get steps(): Steps {
     this.madeSteps ??= this.makeSteps();
     return this.madeSteps;

@@ -147,13 +147,12 @@ export class IdempotencyEngine {
     if (result.type !== 'claimed') {
       return result;
     }
-    const { transaction } = result;
     const attempt = new TransactionAttempt(
       claim,
       options,
       this.logger,
       this.transactions,
-      transaction,
+      result.transaction,
       this.forget,
     );
     return { type: 'execute', attempt };

@@ -37,18 +37,19 @@ export class IdempotentHandlers {
       handlers = new WeakMap();
       this.cache.set(controller, handlers);
     }
-    let handler = handlers.get(method);
-    if (handler) {
-      return handler;
+    const known = handlers.get(method);
+    if (known) {
+      return known;
     }
     const registration = Reflect.getMetadata(IDEMPOTENT_METADATA, method) as Registration | undefined;
-    if (registration) {
-      const classOptions = Reflect.getMetadata(IDEMPOTENT_METADATA, controller) as
-        IdempotentOptions | undefined;
-      const options = resolveOptions(this.module.handlerDefaults, classOptions, registration.options);
-      handler = { registration, options };
-      handlers.set(method, handler);
+    if (!registration) {
+      return undefined;
     }
+    const classOptions = Reflect.getMetadata(IDEMPOTENT_METADATA, controller) as
+      IdempotentOptions | undefined;
+    const options = resolveOptions(this.module.handlerDefaults, classOptions, registration.options);
+    const handler = { registration, options };
+    handlers.set(method, handler);
     return handler;
   }
 }

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Deadline, withTimeLimit } from '../engine/time-limit.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
-import { isRefusedByServer } from './postgres-errors.js';
+import { isRefusedByServer, retryTransient } from './postgres-errors.js';
 
 /** One pooled connection, held outside of TypeORM's query runners. */
 export interface Connection {
@@ -13,6 +13,13 @@ export interface Connection {
   /** Closes the connection, since its state is not known. Later calls do nothing. */
   destroy(cause: unknown): void;
 }
+
+/** Runs one statement, which commits by itself, and once more where it lost to another transaction. */
+export type RunStatement = <Row>(
+  sql: string,
+  values: unknown[],
+  timeLimit: number,
+) => Promise<{ rows: Row[]; rowCount: number | null }>;
 
 /** Takes connections from the pool of a DataSource, never an ambient one. */
 export class Connections {
@@ -63,6 +70,9 @@ export class Connections {
       connection.release();
     }
   }
+
+  readonly run: RunStatement = (sql, values, timeLimit) =>
+    retryTransient(() => this.query(sql, values, timeLimit));
 }
 
 /** `query_timeout` is the driver's: the server may go on, so the connection must not be used again. */

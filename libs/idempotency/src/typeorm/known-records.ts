@@ -1,8 +1,8 @@
 import type { Deadline } from '../engine/time-limit.js';
 import type { ExistingRecord } from '../store/claim.js';
 import { type BatchLimits, BatchQueue } from './batch-queue.js';
-import type { RunStatement } from './lease-batches.js';
-import { lookUpColumns, type RecordRow, toExistingRecord } from './record-row.js';
+import type { RunStatement } from './connections.js';
+import { idText, lookUpColumns, type RecordRow, toExistingRecord } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
 /** About 1 MB. */
@@ -22,8 +22,8 @@ export class KnownRecords {
     const sql = `SELECT ${c.id} AS id, ${lookUpColumns(table)} FROM ${name} WHERE ${c.id} = ANY ($1)`;
     const work = async (ids: readonly Buffer[], timeLimit: number): Promise<(RecordRow | undefined)[]> => {
       const { rows } = await run<RecordRow & { readonly id: Buffer }>(sql, [ids], timeLimit);
-      const found = new Map(rows.map((row) => [textOf(row.id), row]));
-      return ids.map((id) => found.get(textOf(id)));
+      const found = new Map(rows.map((row) => [idText(row.id), row]));
+      return ids.map((id) => found.get(idText(id)));
     };
     this.lookUps = new BatchQueue(work, limits);
   }
@@ -33,24 +33,19 @@ export class KnownRecords {
       const [oldest] = this.known;
       this.known.delete(oldest!);
     }
-    this.known.add(textOf(id));
+    this.known.add(idText(id));
   }
 
-  has(id: Buffer): boolean {
-    return this.known.has(textOf(id));
-  }
-
-  /** @returns undefined where the record is not, or no longer, a completed one */
+  /** @returns undefined where the record is not known, or no longer a completed one */
   async find(id: Buffer, deadline: Deadline): Promise<ExistingRecord | undefined> {
+    if (!this.known.has(idText(id))) {
+      return undefined;
+    }
     const record = toExistingRecord(await this.lookUps.add(id, deadline));
     if (record?.type === 'completed') {
       return record;
     }
-    this.known.delete(textOf(id));
+    this.known.delete(idText(id));
     return undefined;
   }
-}
-
-function textOf(id: Buffer): string {
-  return id.toString('latin1');
 }

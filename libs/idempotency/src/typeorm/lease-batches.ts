@@ -1,9 +1,10 @@
 import type { RecordedResponse } from '../engine/stored-response.js';
 import type { LeaseClaim, LeaseHold } from '../store/lease-store.interface.js';
 import { type BatchLimits, BatchQueue } from './batch-queue.js';
+import type { RunStatement } from './connections.js';
 import { leaseBatchStatements, type LeaseBatchStatements } from './lease-batch-statements.js';
 import type { LeaseStatements } from './lease-statements.js';
-import { type RecordRow, responseColumns } from './record-row.js';
+import { idText, type RecordRow, responseColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
 /** `undefined`: a record that came into being while the statement ran; to be looked up by another one. */
@@ -29,12 +30,6 @@ type ClaimRow = { readonly id: Buffer } & (
 interface Place {
   readonly place: number;
 }
-
-export type RunStatement = <Row>(
-  sql: string,
-  values: unknown[],
-  timeLimit: number,
-) => Promise<{ rows: Row[]; rowCount: number | null }>;
 
 /** The operations that concurrent requests share. Each promise is durable when it resolves. */
 export class LeaseBatches {
@@ -73,14 +68,14 @@ export class LeaseBatches {
     const known = new Map<string, RecordRow>();
     for (const row of rows) {
       if (row.winner === null) {
-        known.set(idOf(row), row);
+        known.set(idText(row.id), row);
       } else {
-        winners.set(idOf(row), row.winner);
+        winners.set(idText(row.id), row.winner);
       }
     }
     // The same key twice in one batch: the other one has it, and will be found when this one looks again.
     return claims.map((claim) => {
-      const id = idOf(claim);
+      const id = idText(claim.id);
       return winners.get(id) === claim.owner ? 'won' : known.get(id);
     });
   }
@@ -128,10 +123,6 @@ function isAmong(items: readonly unknown[], written: readonly Place[]): boolean[
 /** One array for each parameter, as `unnest()` takes them. */
 function columns<Item>(items: readonly Item[], read: ((item: Item) => unknown)[]): unknown[][] {
   return read.map((value) => items.map(value));
-}
-
-function idOf({ id }: { readonly id: Buffer }): string {
-  return id.toString('latin1');
 }
 
 function weightOf({ response }: Completion): number {

@@ -15,10 +15,9 @@ import type {
 import type { BatchLimits } from './batch-queue.js';
 import { Connections } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';
-import { LeaseBatches, type RunStatement } from './lease-batches.js';
+import { type Claimed, LeaseBatches } from './lease-batches.js';
 import { type LeaseStatements, leaseStatements } from './lease-statements.js';
 import { makeAmbient } from './ambient/make-ambient.js';
-import { retryTransient } from './postgres-errors.js';
 import { type RecordRow, responseColumns, toExistingRecord } from './record-row.js';
 import { recordTable } from './record-table.js';
 import { StepTransaction } from './step-transaction.js';
@@ -39,18 +38,15 @@ export class PostgresLeaseStore implements LeaseStore {
     this.connections = new Connections(dataSource);
     const table = recordTable(repository.metadata);
     this.sql = leaseStatements(table);
-    const run: RunStatement = (sql, values, timeLimit) => this.query(sql, values, timeLimit);
-    this.batches = new LeaseBatches(table, this.sql, run, limits);
+    this.batches = new LeaseBatches(table, this.sql, this.connections.run, limits);
     this.steps = new StepTransaction(this.connections, table, this.sql, makeAmbient(dataSource), logger);
   }
 
   claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
     const deadline = new Deadline(claim.timeLimit);
-    const look = (): Promise<LeaseClaimResult> =>
-      this.batches.claims
-        .add(claim, deadline)
-        .then((row) => (row === 'won' ? NEW : this.claimExisting(row, claim, deadline, look)));
-    return look();
+    return this.batches.claims
+      .add(claim, deadline)
+      .then((found) => (found === 'won' ? NEW : this.claimExisting(found, claim, deadline)));
   }
 
   async complete(hold: LeaseHold, response: RecordedResponse, ttl: number): Promise<boolean> {
@@ -90,7 +86,7 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   async inspect(id: Buffer, timeLimit: number): Promise<RecordInspection | undefined> {
-    return (await this.query<RecordInspection>(this.sql.inspect, [id], timeLimit)).rows[0];
+    return (await this.connections.run<RecordInspection>(this.sql.inspect, [id], timeLimit)).rows[0];
   }
 
   async releaseAbandoned(id: Buffer, timeLimit: number): Promise<boolean> {
@@ -101,14 +97,18 @@ export class PostgresLeaseStore implements LeaseStore {
     return toExistingRecord(await this.row(id, timeLimit));
   }
 
-  /** @param look looks again: the row may have vanished since, or change hands while we try to take it */
   private async claimExisting(
-    row: RecordRow | undefined,
+    found: Claimed,
     claim: LeaseClaim,
     deadline: Deadline,
-    look: () => Promise<LeaseClaimResult>,
   ): Promise<LeaseClaimResult> {
-    return (row && (await this.claimRow(row, claim, deadline))) ?? look();
+    // The row may have vanished since, or change hands while we try to take it: then look again.
+    for (let row = found; ; row = await this.batches.claims.add(claim, deadline)) {
+      const result = row === 'won' ? NEW : row && (await this.claimRow(row, claim, deadline));
+      if (result) {
+        return result;
+      }
+    }
   }
 
   private async claimRow(
@@ -136,7 +136,11 @@ export class PostgresLeaseStore implements LeaseStore {
     values: unknown[],
     deadline: Deadline,
   ): Promise<LeaseClaimResult | undefined> {
-    const { rows } = await this.query<Omit<ClaimedLease, 'type'>>(statement, values, deadline.remaining);
+    const { rows } = await this.connections.run<Omit<ClaimedLease, 'type'>>(
+      statement,
+      values,
+      deadline.remaining,
+    );
     return rows[0] && { type: 'claimed', ...rows[0] };
   }
 
@@ -145,18 +149,10 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   private async row(id: Buffer, timeLimit: number): Promise<RecordRow | undefined> {
-    return (await this.query<RecordRow>(this.sql.lookUp, [id], timeLimit)).rows[0];
+    return (await this.connections.run<RecordRow>(this.sql.lookUp, [id], timeLimit)).rows[0];
   }
 
   private async count(sql: string, values: unknown[], timeLimit: number): Promise<number | null> {
-    return (await this.query(sql, values, timeLimit)).rowCount;
-  }
-
-  private query<Row>(
-    sql: string,
-    values: unknown[],
-    timeLimit: number,
-  ): Promise<{ rows: Row[]; rowCount: number | null }> {
-    return retryTransient(() => this.connections.query(sql, values, timeLimit));
+    return (await this.connections.run(sql, values, timeLimit)).rowCount;
   }
 }

@@ -11,7 +11,6 @@ import type {
 import { AmbientTransaction } from './ambient/ambient-transaction.js';
 import type { BatchLimits } from './batch-queue.js';
 import { KnownRecords } from './known-records.js';
-import type { RunStatement } from './lease-batches.js';
 import { makeAmbient } from './ambient/make-ambient.js';
 import { type Connection, Connections, limited } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';
@@ -49,14 +48,12 @@ export class PostgresTransactionStore implements TransactionStore {
     this.table = recordTable(repository.metadata);
     this.connections = new Connections(dataSource);
     this.ownRunner = makeAmbient(dataSource);
-    const run: RunStatement = (sql, values, timeLimit) =>
-      retryTransient(() => this.connections.query(sql, values, timeLimit));
-    this.known = new KnownRecords(this.table, run, limits);
+    this.known = new KnownRecords(this.table, this.connections.run, limits);
   }
 
   async begin(claim: TransactionClaim): Promise<TransactionClaimResult> {
     const deadline = new Deadline(claim.timeLimit);
-    const known = this.known.has(claim.id) ? await this.known.find(claim.id, deadline) : undefined;
+    const known = await this.known.find(claim.id, deadline);
     if (known) {
       return known;
     }

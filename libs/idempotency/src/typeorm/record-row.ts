@@ -74,6 +74,11 @@ export function toExistingRecord(row: RecordRow | undefined): ExistingRecord | u
   }
 }
 
+/** An id as a key of a Map or a Set. */
+export function idText(id: Buffer): string {
+  return id.toString('latin1');
+}
+
 /** The columns of a response, in the order status, headers, body. */
 export function responseColumns(response: RecordedResponse): [number | null, string | null, Buffer | null] {
   return response === 'unavailable'
