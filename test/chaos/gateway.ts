@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { Gate } from '../support/gate.js';
 import type { Journal } from './journal.js';
 import type { Random } from './random.js';
 
@@ -51,6 +52,8 @@ export class Gateway {
   isDown = false;
   readonly calls: GatewayCall[] = [];
   readonly customers: Customer[] = [];
+  /** What the answers to calls for customers wait at. */
+  readonly customerGate = new Gate();
   readonly charges: Movement[] = [];
   readonly refunds: Movement[] = [];
   /** Calls that break the rules of the gateway, in words. */
@@ -135,6 +138,7 @@ export class Gateway {
 
   private async createCustomer({ customerId }: CustomerRequest): Promise<Reply> {
     await sleep(this.random.between(5, 100));
+    await this.customerGate.pass();
     const id = `cu_${this.customers.length + 1}`;
     this.customers.push({ customerId, id });
     return [201, { id }];

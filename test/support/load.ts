@@ -16,7 +16,7 @@ const THREAD = fileURLToPath(new URL('load-thread.js', import.meta.url));
 /** @returns the status of each answer */
 export async function sendFromConnections(options: LoadOptions): Promise<number[]> {
   const thread = new Worker(THREAD, { workerData: options });
-  const [statuses] = (await once(thread, 'message')) as [number[]];
-  await once(thread, 'exit');
-  return statuses;
+  // At once: a thread that ends while this one is busy is heard of in the same moment as its message.
+  const [[statuses]] = await Promise.all([once(thread, 'message'), once(thread, 'exit')]);
+  return statuses as number[];
 }
