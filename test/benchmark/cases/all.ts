@@ -13,7 +13,7 @@ import { measureTableSize } from './table-size.js';
 import { measureThroughput } from './throughput.js';
 
 /** What the large tables of S5 and S6 need with their part of the write-ahead log. */
-const NEEDED_BYTES = 8e9;
+const NEEDED_BYTES = 12e9;
 
 export interface Outcome {
   measurements: Measurement[];

@@ -22,6 +22,8 @@ import { recordTable, type RecordTable } from './record-table.js';
 import {
   begin,
   BEGIN_RESULTS,
+  type Found,
+  lookUpAndRollBack,
   removeExpired,
   type TransactionSettings,
   type TransactionStart,
@@ -90,16 +92,17 @@ export class PostgresTransactionStore implements TransactionStore {
   ): Promise<TransactionClaimResult | 'other-in-flight'> {
     const results = await this.send(connection, begin(this.table, claim), deadline.remaining);
     const start = results[BEGIN_RESULTS.settings]!.rows[0] as TransactionStart;
-    const row = results[BEGIN_RESULTS.record]!.rows[0] as RecordRow | undefined;
-    const record = toExistingRecord(row);
-    if (!record && start.lock === 'claimed') {
-      if (row) {
+    const found = results[BEGIN_RESULTS.found]!.rows[0] as Found | undefined;
+    if (start.lock === 'claimed' && (!found || found.expired)) {
+      if (found) {
         await this.send(connection, removeExpired(this.table, claim.id), deadline.remaining);
       }
       return { type: 'claimed', transaction: this.open(claim, connection, start) };
     }
-    await this.send(connection, 'ROLLBACK', deadline.remaining);
+    const end = found ? lookUpAndRollBack(this.table, claim.id) : 'ROLLBACK';
+    const [lookedUp] = await this.send(connection, end, deadline.remaining);
     connection.release();
+    const record = toExistingRecord(lookedUp!.rows[0] as RecordRow | undefined);
     if (record?.type === 'completed') {
       this.known.remember(claim.id);
     }
@@ -128,8 +131,9 @@ export class PostgresTransactionStore implements TransactionStore {
     return new PostgresTransaction(transaction, this.table, claim, fate, this.known);
   }
 
-  /** Several statements in one message give several results. */
+  /** @returns one result for each statement of the message */
   private async send({ client }: Connection, sql: string, timeLimit: number): Promise<QueryResult[]> {
-    return (await client.query(limited(sql, timeLimit))) as unknown as QueryResult[];
+    const results: QueryResult | QueryResult[] = await client.query(limited(sql, timeLimit));
+    return Array.isArray(results) ? results : [results];
   }
 }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { RecordedResponse } from '../engine/stored-response.js';
 import type { LeaseHold } from '../store/lease-store.interface.js';
 import type { TransactionClaim } from '../store/transaction-store.interface.js';
-import { lookUp, responseColumns } from './record-row.js';
+import { isExpired, lookUp, responseColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
 /** Transaction-local, so it is gone when something else has ended the transaction. */
@@ -20,8 +20,13 @@ export interface TransactionStart extends TransactionSettings {
   readonly lock: LockResult;
 }
 
+/** A record that is there. */
+export interface Found {
+  readonly expired: boolean;
+}
+
 /** Names of the results of `begin()`, by position. */
-export const BEGIN_RESULTS = { settings: 1, record: 2 } as const;
+export const BEGIN_RESULTS = { settings: 1, found: 2 } as const;
 
 /**
  * Opens the transaction of an attempt, in one message: a lock that a function takes is taken after that
@@ -29,6 +34,9 @@ export const BEGIN_RESULTS = { settings: 1, record: 2 } as const;
  *
  * The lock on (id, fingerprint) comes first, then the one on the id. Whoever fails at the first meets the
  * same request in flight; whoever fails at the second, another one.
+ *
+ * The look-up only asks whether there is a record: to describe the columns of one costs Postgres as much as to find it,
+ * and nearly all keys are new.
  */
 export function begin(table: RecordTable, claim: TransactionClaim): string {
   const { id, fingerprint, isolation, owner, transactionTimeout } = claim;
@@ -39,8 +47,13 @@ export function begin(table: RecordTable, claim: TransactionClaim): string {
       `current_setting('transaction_isolation') AS isolation, pg_backend_pid() AS backend, ` +
       `CASE WHEN NOT pg_try_advisory_xact_lock(${lockKey(fingerprint, id)}) THEN 'same-in-flight' ` +
       `WHEN NOT pg_try_advisory_xact_lock(${lockKey(id)}) THEN 'other-in-flight' ELSE 'claimed' END AS lock`,
-    lookUp(table, bytes(id)),
+    `SELECT ${isExpired(table)} AS expired FROM ${table.name} WHERE ${table.column.id} = ${bytes(id)}`,
   ].join('; ');
+}
+
+/** Gives up what `begin()` has begun, for a record that was there. The first result is the record. */
+export function lookUpAndRollBack(table: RecordTable, id: Buffer): string {
+  return `${lookUp(table, bytes(id))}; ROLLBACK`;
 }
 
 /** Removes a record whose retention is over, under the locks. */
@@ -121,6 +134,7 @@ function text(value: string | null): string {
   return value === null ? 'NULL' : pg.escapeLiteral(value);
 }
 
+/** With an escape, so that it means the same whatever `standard_conforming_strings` is. */
 function bytes(value: Buffer | null): string {
-  return value === null ? 'NULL' : `decode('${value.toString('hex')}', 'hex')`;
+  return value === null ? 'NULL' : `E'\\\\x${value.toString('hex')}'`;
 }
