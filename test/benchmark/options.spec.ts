@@ -39,6 +39,7 @@ describe('the options', () => {
     [['--rounds', '1.5'], "--rounds is '1.5'"],
     [['--seconds', '0'], "--seconds is '0'"],
     [['--fast'], '--fast'],
+    [['--memory', '--write'], 'leave --write out'],
   ])('refuse %j, and say why', (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
   });

@@ -58,7 +58,7 @@ const FULL = {
   connections: '64,8',
   rounds: '5',
   seconds: '2.5',
-  'warm-up': '2.5',
+  'warm-up': '5',
 };
 
 type Given = ReturnType<typeof parse>;
@@ -66,6 +66,9 @@ type Given = ReturnType<typeof parse>;
 /** @throws UsageError that names the option, its value and what it takes */
 export function readOptions(args: string[]): BenchmarkOptions {
   const given = parse(args);
+  if (given.memory && given.write) {
+    throw new UsageError('--memory makes no table: leave --write out.');
+  }
   const values: Given = { ...(given.quick ? QUICK : given.growth ? GROWTH : FULL), ...given };
   const { variants } = values;
   return {
