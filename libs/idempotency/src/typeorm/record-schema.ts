@@ -26,7 +26,7 @@ const COLUMN_TYPES: Readonly<Record<RecordColumn, string>> = {
  * Percent of each page that inserts fill, so that a completion finds place beside its row (a heap-only update). All records
  * of a page may be completed by one statement, and until that has committed the old versions are in the way.
  */
-const FILLFACTOR = 40;
+const FILLFACTOR = 35;
 
 /** @returns the statements that create the table, in order */
 export function createRecordTable(table: RecordTable): string[] {
