@@ -1,8 +1,5 @@
-import { lookUpColumns } from './record-row.js';
+import { fromNow, lookUpColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';
-
-const from = (milliseconds: string): string =>
-  `clock_timestamp() + ${milliseconds} * interval '1 millisecond'`;
 
 /**
  * The SQL of what concurrent requests do together: each statement takes one array for each parameter. Completions and
@@ -35,8 +32,8 @@ export function leaseBatchStatements(table: RecordTable) {
     claim:
       `WITH won AS (INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
       `${c.attempt}, ${c.createdAt}, ${c.lockExpiresAt}, ${c.expiresAt}, ${c.purgeAt}) ` +
-      `SELECT id, owner, scope, operation, key, fingerprint, 1, clock_timestamp(), ${from('lock_ttl')}, ` +
-      `${from('ttl')}, ${from('ttl')} FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::text[], ` +
+      `SELECT id, owner, scope, operation, key, fingerprint, 1, clock_timestamp(), ${fromNow('lock_ttl')}, ` +
+      `${fromNow('ttl')}, ${fromNow('ttl')} FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::text[], ` +
       `$6::bytea[], $7::float8[], $8::float8[]) AS d(id, owner, scope, operation, key, fingerprint, lock_ttl, ttl) ` +
       `WHERE ${isInTime} ORDER BY id ON CONFLICT (${c.id}) DO NOTHING RETURNING ${c.id} AS id, ${c.owner} AS owner) ` +
       `SELECT owner AS winner, id, NULL AS fingerprint, NULL AS owner, NULL AS attempt, NULL AS steps, ` +
@@ -46,7 +43,7 @@ export function leaseBatchStatements(table: RecordTable) {
     /** As `complete` for a single row. $1 ids, $2 owners, $3 ttls, $4 statuses, $5 headers, $6 bodies */
     complete:
       locked +
-      `UPDATE ${name} AS t SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${from('d.ttl')}, ` +
+      `UPDATE ${name} AS t SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${fromNow('d.ttl')}, ` +
       `${c.status} = d.status, ${c.headers} = d.headers, ${c.body} = d.body ` +
       `FROM unnest($1::bytea[], $2::uuid[], $3::float8[], $4::smallint[], $5::text[], $6::bytea[]) ` +
       `WITH ORDINALITY AS d(id, owner, ttl, status, headers, body, place), locked WHERE ${isHeld} RETURNING ${place}`,
@@ -54,7 +51,7 @@ export function leaseBatchStatements(table: RecordTable) {
     /** As `renew` for a single row. $1 ids, $2 owners, $3 lockTtls */
     renew:
       locked +
-      `UPDATE ${name} AS t SET ${c.lockExpiresAt} = ${from('d.lock_ttl')} ` +
+      `UPDATE ${name} AS t SET ${c.lockExpiresAt} = ${fromNow('d.lock_ttl')} ` +
       `FROM unnest($1::bytea[], $2::uuid[], $3::float8[]) WITH ORDINALITY AS d(id, owner, lock_ttl, place), locked ` +
       `WHERE ${isHeld} RETURNING ${place}`,
   };

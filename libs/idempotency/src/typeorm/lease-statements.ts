@@ -1,7 +1,5 @@
-import { isExpired, lookUp, NOBODY, stateOf } from './record-row.js';
+import { fromNow, isExpired, lookUp, NOBODY, stateOf } from './record-row.js';
 import type { RecordTable } from './record-table.js';
-
-const plus = (parameter: string): string => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
 
 /** The SQL of the lease store, one statement each. */
 export type LeaseStatements = ReturnType<typeof leaseStatements>;
@@ -19,8 +17,8 @@ export function leaseStatements(table: RecordTable) {
      */
     restart:
       `UPDATE ${name} SET ${c.owner} = $2, ${c.fingerprint} = $3, ${c.attempt} = 1, ` +
-      `${c.createdAt} = clock_timestamp(), ${c.lockExpiresAt} = ${plus('$4')}, ${c.completedAt} = NULL, ` +
-      `${c.expiresAt} = ${plus('$5')}, ${c.purgeAt} = ${plus('$5')}, ` +
+      `${c.createdAt} = clock_timestamp(), ${c.lockExpiresAt} = ${fromNow('$4')}, ${c.completedAt} = NULL, ` +
+      `${c.expiresAt} = ${fromNow('$5')}, ${c.purgeAt} = ${fromNow('$5')}, ` +
       `${c.steps} = NULL, ${c.status} = NULL, ${c.headers} = NULL, ${c.body} = NULL ` +
       `WHERE ${c.id} = $1 AND ${c.owner} <> $2 AND ${isExpired(table)} RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
 
@@ -30,8 +28,8 @@ export function leaseStatements(table: RecordTable) {
      * $1 id, $2 owner, $3 fingerprint, $4 lockTtl, $5 ttl, $6 also from abandoned attempts
      */
     takeOver:
-      `UPDATE ${name} SET ${c.owner} = $2, ${c.attempt} = ${c.attempt} + 1, ${c.lockExpiresAt} = ${plus('$4')}, ` +
-      `${c.expiresAt} = ${plus('$5')} ` +
+      `UPDATE ${name} SET ${c.owner} = $2, ${c.attempt} = ${c.attempt} + 1, ${c.lockExpiresAt} = ${fromNow('$4')}, ` +
+      `${c.expiresAt} = ${fromNow('$5')} ` +
       `WHERE ${c.id} = $1 AND ${c.owner} <> $2 AND ${c.fingerprint} = $3 AND ${c.completedAt} IS NULL AND ${c.expiresAt} > clock_timestamp() ` +
       `AND (${c.owner} = '${NOBODY}' OR ($6 AND ${c.lockExpiresAt} <= clock_timestamp())) ` +
       `RETURNING ${c.attempt} AS attempt, ${c.steps} AS steps`,
@@ -41,7 +39,7 @@ export function leaseStatements(table: RecordTable) {
      * the one that took over. Touches no indexed column. $1 id, $2 owner, $3 ttl, $4 status, $5 headers, $6 body
      */
     complete:
-      `UPDATE ${name} SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${plus('$3')}, ` +
+      `UPDATE ${name} SET ${c.completedAt} = clock_timestamp(), ${c.expiresAt} = ${fromNow('$3')}, ` +
       `${c.status} = $4, ${c.headers} = $5, ${c.body} = $6 WHERE ${isHeld}`,
 
     /** Whether a completion whose answer was lost had arrived. $1 id, $2 owner */
@@ -81,6 +79,6 @@ export function leaseStatements(table: RecordTable) {
       `${c.steps} AS steps, ${stateOf(table)} AS state FROM ${name} WHERE ${c.id} = $1`,
 
     /** Never prolongs the lease of another owner. $1 id, $2 owner, $3 lockTtl */
-    renew: `UPDATE ${name} SET ${c.lockExpiresAt} = ${plus('$3')} WHERE ${isHeld}`,
+    renew: `UPDATE ${name} SET ${c.lockExpiresAt} = ${fromNow('$3')} WHERE ${isHeld}`,
   };
 }

@@ -20,6 +20,11 @@ export interface RecordRow {
   readonly body: Buffer | null;
 }
 
+/** @param milliseconds SQL of a number */
+export function fromNow(milliseconds: string): string {
+  return `clock_timestamp() + ${milliseconds} * interval '1 millisecond'`;
+}
+
 /** True once the retention is over and nobody holds a live lease: the row counts as absent. */
 export function isExpired({ column: c }: RecordTable): string {
   return (

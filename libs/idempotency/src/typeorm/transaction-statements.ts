@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { RecordedResponse } from '../engine/stored-response.js';
 import type { LeaseHold } from '../store/lease-store.interface.js';
 import type { TransactionClaim } from '../store/transaction-store.interface.js';
-import { isExpired, lookUp, responseColumns } from './record-row.js';
+import { fromNow, isExpired, lookUp, responseColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
 /** Transaction-local, so it is gone when something else has ended the transaction. */
@@ -90,7 +90,7 @@ export function recordAndCommit(
 ): string {
   const { name, column: c } = table;
   const [status, headers, body] = responseColumns(response);
-  const expiry = `clock_timestamp() + ${claim.ttl} * interval '1 millisecond'`;
+  const expiry = fromNow(String(claim.ttl));
   return (
     `INSERT INTO ${name} (${c.id}, ${c.owner}, ${c.scope}, ${c.operation}, ${c.key}, ${c.fingerprint}, ` +
     `${c.attempt}, ${c.createdAt}, ${c.completedAt}, ${c.expiresAt}, ${c.purgeAt}, ` +
