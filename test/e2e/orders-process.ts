@@ -10,7 +10,7 @@ export const MAIN = fileURLToPath(new URL('../../apps/orders/src/main.ts', impor
 export class OrdersProcess {
   private constructor(
     readonly child: Child<{ type: 'ready'; url: string }>,
-    private readonly url: string,
+    readonly url: string,
   ) {}
 
   static async start(adapter: AdapterName, env: NodeJS.ProcessEnv): Promise<OrdersProcess> {
