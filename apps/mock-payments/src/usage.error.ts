@@ -1,0 +1,4 @@
+/** Something that the user of the command line can change. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
