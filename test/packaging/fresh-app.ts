@@ -1,17 +1,19 @@
-import { cp } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { difference } from './added-lines.js';
 import type { Checks } from './checks.js';
 import { run } from './command.js';
 import { countRows, createDatabase } from './database.js';
-import { PACKAGING_FOLDER } from './paths.js';
+import { PACKAGING_FOLDER, PROJECT_FOLDER } from './paths.js';
 import { checkReplay, isReplayed, postTwice } from './repeated-post.js';
 import { withRunningApp } from './running-app.js';
-import { installTarball, type Tarball } from './tarball.js';
+import { installTarballs, type Tarball } from './tarball.js';
 import { withTemporaryFolder } from './temporary-folder.js';
 
 const MOST_ADDED_LINES = 15;
+const TEST_SAMPLE = 'docs/samples/add-to-your-app/orders.test.ts';
+const LESS_TEST_LINES = 30;
 const TEMPLATES = join(PACKAGING_FOLDER, 'fresh-app');
 const ORDER = {
   path: '/orders',
@@ -20,7 +22,7 @@ const ORDER = {
 };
 
 /** An ordinary app, as it is before it knows the library and after. The database goes with it. */
-export async function proveFreshApp(tarball: Tarball, checks: Checks): Promise<void> {
+export async function proveFreshApp(tarballs: Tarball[], checks: Checks): Promise<void> {
   await withTemporaryFolder(async (folder) => {
     const databaseUrl = await createDatabase('fresh_app');
     await cp(join(TEMPLATES, 'before'), folder, { recursive: true });
@@ -36,19 +38,36 @@ export async function proveFreshApp(tarball: Tarball, checks: Checks): Promise<v
       );
     });
 
-    await addLibrary(tarball, folder, checks);
+    await addLibrary(tarballs, folder, checks);
     await run('npm', ['run', 'build'], { cwd: folder });
     await withRunningApp(folder, databaseUrl, async (url) => {
       checkReplay(checks, await postTwice(url, ORDER));
       const rows = await countRows(databaseUrl, 'orders');
       checks.that('with the library two POSTs make one more row', rows === 3, `${rows} rows`);
     });
+    await proveCases(folder, databaseUrl, checks);
   });
 }
 
-async function addLibrary(tarball: Tarball, folder: string, checks: Checks): Promise<void> {
+/** What docs/testing.md says, word for word. */
+async function proveCases(folder: string, databaseUrl: string, checks: Checks): Promise<void> {
+  const sample = await readFile(join(PROJECT_FOLDER, TEST_SAMPLE), 'utf8');
+  const lines = sample.trim().split('\n').length;
+  checks.that(`the test has less than ${LESS_TEST_LINES} lines: ${lines}`, lines < LESS_TEST_LINES);
+  await writeFile(join(folder, 'src/orders.test.ts'), sample);
+  await run('npx', ['tsc'], { cwd: folder });
+  const variables = { DATABASE_URL: databaseUrl };
+  const output = await run('node', ['--test', '--test-reporter=tap', 'dist/orders.test.js'], {
+    cwd: folder,
+    variables,
+  });
+  const [, passed] = /^# pass (\d+)$/m.exec(output) ?? [];
+  checks.that('its cases pass', passed === '6' && /^# fail 0$/m.test(output), output);
+}
+
+async function addLibrary(tarballs: Tarball[], folder: string, checks: Checks): Promise<void> {
   // The other one is the peer that the app does not have yet.
-  await installTarball(tarball, folder, checks, ['@nestjs/schedule']);
+  await installTarballs(tarballs, folder, checks, ['@nestjs/schedule']);
   const manifest = await difference(join(TEMPLATES, 'before/package.json'), 'package.json', folder);
   console.log(`npm install has written ${manifest.addedLines} lines to package.json; they are not counted.`);
 

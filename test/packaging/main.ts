@@ -9,16 +9,16 @@ import { withTemporaryFolder } from './temporary-folder.js';
 
 const checks = new Checks();
 
-await checks.part('The library, packed', () =>
+await checks.part('The libraries, packed', () =>
   withTemporaryFolder(async (folder) => {
-    const tarball = await packLibrary(folder);
-    await checkContents(tarball.contents, checks);
+    const tarballs = [await packLibrary('idempotency', folder), await packLibrary('client', folder)];
+    for (const tarball of tarballs) await checkContents(tarball, checks);
 
     const server = await startTestServer();
     try {
-      await checks.part('A fresh app that adds the library', () => proveFreshApp(tarball, checks));
+      await checks.part('A fresh app that adds the library', () => proveFreshApp(tarballs, checks));
       await checks.part('A copy of the sample app outside of the workspace', () =>
-        proveOrdersCopy(tarball, checks),
+        proveOrdersCopy(tarballs, checks),
       );
     } finally {
       await server.stop();

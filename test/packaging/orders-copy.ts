@@ -8,7 +8,7 @@ import { createDatabase } from './database.js';
 import { PROJECT_FOLDER } from './paths.js';
 import { checkReplay, postTwice } from './repeated-post.js';
 import { withRunningApp } from './running-app.js';
-import { installTarball, type Tarball } from './tarball.js';
+import { installTarballs, type Tarball } from './tarball.js';
 import { withTemporaryFolder } from './temporary-folder.js';
 
 /** What a copy does not take along. */
@@ -21,14 +21,14 @@ const ORDER = {
 };
 
 /** Somebody copies the sample app, as its README says, and goes on from there. */
-export async function proveOrdersCopy(tarball: Tarball, checks: Checks): Promise<void> {
+export async function proveOrdersCopy([library]: Tarball[], checks: Checks): Promise<void> {
   await withTemporaryFolder(async (folder) => {
     const databaseUrl = await createDatabase('orders_copy');
     await cp(join(PROJECT_FOLDER, 'apps/orders'), folder, {
       recursive: true,
       filter: (source) => !LEFT_OUT.includes(basename(source)),
     });
-    await installTarball(tarball, folder, checks);
+    await installTarballs([library!], folder, checks);
     await run('npm', ['run', 'build'], { cwd: folder });
     await run('npm', ['run', 'migrate'], { cwd: folder, variables: { DATABASE_URL: databaseUrl } });
     await withRunningApp(folder, databaseUrl, async (url) => {

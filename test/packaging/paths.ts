@@ -3,5 +3,12 @@ import { fileURLToPath } from 'node:url';
 
 export const PACKAGING_FOLDER = dirname(fileURLToPath(import.meta.url));
 export const PROJECT_FOLDER = dirname(dirname(PACKAGING_FOLDER));
-export const LIBRARY_FOLDER = join(PROJECT_FOLDER, 'libs/idempotency');
-export const LIBRARY_NAME = '@exactly-once/nestjs';
+
+/** By their folders in `libs`. */
+export const PACKAGE_NAMES = { idempotency: '@exactly-once/nestjs', client: '@exactly-once/client' } as const;
+
+export type Library = keyof typeof PACKAGE_NAMES;
+
+export function folderOf(library: Library): string {
+  return join(PROJECT_FOLDER, 'libs', library);
+}

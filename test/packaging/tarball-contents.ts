@@ -4,12 +4,13 @@ import { dirname, join, normalize } from 'node:path';
 
 import type { Checks } from './checks.js';
 import { undeclaredPackages } from './imported-packages.js';
-import { LIBRARY_FOLDER } from './paths.js';
+import { folderOf } from './paths.js';
+import type { Tarball } from './tarball.js';
 
 const TEST_FILE = /\.(spec|test)\.|(^|\/)(test|tests|__tests__)\/|\.tsbuildinfo$|(^|\/)\.env/;
 
 /** What somebody who installs the library finds in it. */
-export async function checkContents(contents: string, checks: Checks): Promise<void> {
+export async function checkContents({ library, contents }: Tarball, checks: Checks): Promise<void> {
   const files = await filesIn(contents);
   const manifest = JSON.parse(await readFile(join(contents, 'package.json'), 'utf8'));
   console.log(`${manifest.name} ${manifest.version}, ${files.length} files`);
@@ -29,8 +30,8 @@ export async function checkContents(contents: string, checks: Checks): Promise<v
     code.filter((file) => !files.includes(file.replace(/\.js$/, '.d.ts'))),
   );
   checkNone(
-    'every module is built from a source that is still there (otherwise delete libs/idempotency/dist)',
-    code.filter((file) => !existsSync(join(LIBRARY_FOLDER, sourceOf(file)))),
+    'every module is built from a source that is still there (otherwise delete `dist`)',
+    code.filter((file) => !existsSync(join(folderOf(library), sourceOf(file)))),
   );
   checkNone('every source map points into the package', await mapsToNowhere(contents, files));
   checkNone(

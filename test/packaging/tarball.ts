@@ -3,24 +3,26 @@ import { join } from 'node:path';
 
 import type { Checks } from './checks.js';
 import { run } from './command.js';
-import { LIBRARY_FOLDER, LIBRARY_NAME, PROJECT_FOLDER } from './paths.js';
+import { folderOf, type Library, PACKAGE_NAMES } from './paths.js';
 
 export interface Tarball {
+  library: Library;
   /** The `.tgz`. */
   path: string;
   /** Where it is unpacked. */
   contents: string;
 }
 
-/** Builds the library, packs it as `npm publish` would, and unpacks that for a look inside. */
-export async function packLibrary(folder: string): Promise<Tarball> {
-  await run('npm', ['run', 'build:libs'], { cwd: PROJECT_FOLDER });
-  const output = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: LIBRARY_FOLDER });
+/** Packs a library, which its scripts build, as `npm publish` would, and unpacks that for a look inside. */
+export async function packLibrary(library: Library, folder: string): Promise<Tarball> {
+  const output = await run('npm', ['pack', '--json', '--pack-destination', folder], {
+    cwd: folderOf(library),
+  });
   const path = join(folder, fileNameIn(output));
-  const contents = join(folder, 'unpacked');
+  const contents = join(folder, `unpacked-${library}`);
   await mkdir(contents);
   await run('tar', ['-xzf', path, '-C', contents, '--strip-components=1'], { cwd: folder });
-  return { path, contents };
+  return { library, path, contents };
 }
 
 /** Scripts of the package print before the JSON. */
@@ -31,15 +33,22 @@ function fileNameIn(output: string): string {
   return fileName.replace(/^@/, '').replace('/', '-');
 }
 
-/** Installs the tarball, and what else is named, as `npm install` does when a person types it. */
-export async function installTarball(
-  { path }: Tarball,
+/** Installs the tarballs, and what else is named, as `npm install` does when a person types it. */
+export async function installTarballs(
+  tarballs: Tarball[],
   folder: string,
   checks: Checks,
   others: string[] = [],
 ): Promise<void> {
-  await run('npm', ['install', '--no-audit', '--no-fund', path, ...others], { cwd: folder });
-  const installed = join(folder, 'node_modules', LIBRARY_NAME);
-  const place = await realpath(installed);
-  checks.that('the library is installed from the tarball, not linked', place === installed, place);
+  const paths = tarballs.map(({ path }) => path);
+  await run('npm', ['install', '--no-audit', '--no-fund', ...paths, ...others], { cwd: folder });
+  for (const { library } of tarballs) {
+    const installed = join(folder, 'node_modules', PACKAGE_NAMES[library]);
+    const place = await realpath(installed);
+    checks.that(
+      `${PACKAGE_NAMES[library]} is installed from the tarball, not linked`,
+      place === installed,
+      place,
+    );
+  }
 }
