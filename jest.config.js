@@ -9,7 +9,9 @@ export default {
   transform: { '^.+\\.ts$': '@swc/jest' },
   moduleNameMapper: {
     // The sources, so that tests need no build.
+    '^@exactly-once/client$': '<rootDir>/libs/client/src/index.ts',
     '^@exactly-once/nestjs$': '<rootDir>/libs/idempotency/src/index.ts',
+    '^@exactly-once/nestjs/testing$': '<rootDir>/libs/idempotency/src/testing/index.ts',
     // TypeScript sources import each other by the names of the files that will be built.
     '^(\\.{1,2}/.+)\\.js$': '$1',
   },

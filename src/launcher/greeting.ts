@@ -6,7 +6,7 @@ import type { Database } from './database.js';
 const DEMO_TOKEN = 'demo-alice';
 
 /** What to try first. The app's address comes before any other. */
-export function greeting(port: number, database: Database): string {
+export function greeting(port: number, playground: string, database: Database): string {
   const base = `http://localhost:${port}`;
   const authorization = `-H 'Authorization: Bearer ${DEMO_TOKEN}'`;
   const body = JSON.stringify({ items: [{ sku: 'KIBBLE-2KG', quantity: 1 }], currency: 'JPY' });
@@ -15,9 +15,10 @@ export function greeting(port: number, database: Database): string {
     `-H 'Content-Type: application/json' -d '${body}'`;
 
   return `
-App       ${base}
-API docs  ${base}/docs
-Database  ${database.description}
+App         ${base}
+API docs    ${base}/docs
+Playground  ${playground}
+Database    ${database.description}
 
 Place an order, and place it again: the same answer, the second time with Idempotent-Replayed: true.
 

@@ -1,14 +1,16 @@
 import { openDatabase, type Database } from './database.js';
 import { greeting } from './greeting.js';
+import { Playground } from '../playground/playground.js';
 import { migrate } from './migrate.js';
 import { OrdersApp } from './orders-app.js';
 import { choosePort } from './port.js';
 import type { Settings } from './settings.js';
 
-/** Database → migrations → app; and back in the opposite order. */
+/** Database → migrations → app → playground; and back in the opposite order. */
 export class Launcher {
   private readonly stopping = new AbortController();
   private app?: OrdersApp;
+  private playground?: Playground;
 
   constructor(private readonly settings: Settings) {}
 
@@ -50,8 +52,22 @@ export class Launcher {
     this.app = new OrdersApp({
       databaseUrl: database.url,
       ...this.settings,
-      onFirstReady: (port) => console.log(greeting(port, database)),
+      onFirstReady: (port) =>
+        this.openPlayground(port, database.url).then(({ url }) => console.log(greeting(port, url, database))),
     });
-    await this.app.run(signal);
+    try {
+      await this.app.run(signal);
+    } finally {
+      await this.playground?.close();
+    }
+  }
+
+  private async openPlayground(port: number, databaseUrl: string): Promise<Playground> {
+    this.playground = await Playground.start({
+      url: `http://127.0.0.1:${port}`,
+      databaseUrl,
+      kill: () => this.kill(),
+    });
+    return this.playground;
   }
 }

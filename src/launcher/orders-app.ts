@@ -18,7 +18,7 @@ export interface OrdersAppOptions {
   databaseUrl: string;
   port?: number;
   /** Called when it listens for the first time, before anything of its own is printed. */
-  onFirstReady: (port: number) => void;
+  onFirstReady: (port: number) => Promise<void>;
 }
 
 /** Keeps the built app running as a child process: whenever it dies, it is started again. */
@@ -64,7 +64,7 @@ export class OrdersApp {
       if (message?.type !== 'ready') return;
       wasReady = true;
       clearTimeout(startTimer);
-      this.ready(port);
+      void this.ready(port);
     });
 
     const startTimer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
@@ -96,10 +96,10 @@ export class OrdersApp {
     return this.child;
   }
 
-  private ready(port: number): void {
+  private async ready(port: number): Promise<void> {
     if (this.port === undefined) {
       this.port = port;
-      this.options.onFirstReady(port);
+      await this.options.onFirstReady(port);
     }
     this.output.release();
   }

@@ -100,7 +100,9 @@ describe('docs/outside-http.md', () => {
 describe('docs/dependencies.md', () => {
   it.each([
     ['libs/idempotency', '## The library: `libs/idempotency`'],
+    ['libs/client', '## The client: `libs/client`'],
     ['apps/orders', '## The sample app: `apps/orders`'],
+    ['apps/mock-payments', '## The mock: `apps/mock-payments`'],
     ['.', '## The workspace'],
   ])('says of every package of %s why it is there, and of no other', (folder, heading) => {
     const manifest = JSON.parse(read(`${folder}/package.json`)) as Record<string, Record<string, string>>;

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { FAULT_HEADER, readFault } from './fault.js';
+import { ProductLock } from './product-lock.js';
+
+const SLOW_MS = 10_000;
+
+export interface AppUnderFaults {
+  /** Of the app. */
+  url: string;
+  databaseUrl: string;
+  /** At once, as by a power failure. It is started again by itself. */
+  kill(): void;
+}
+
+interface Answer {
+  head: IncomingMessage;
+  body: Buffer;
+}
+
+/** Passes requests on to the app, and makes go wrong what the page asks for. */
+export class AppProxy {
+  constructor(private readonly app: AppUnderFaults) {}
+
+  async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    // The client gives up when it likes; the request goes on.
+    outgoing.on('error', () => undefined);
+    try {
+      const body = await buffer(incoming);
+      const { head, body: answer } = await this.forward(incoming, body);
+      outgoing.writeHead(head.statusCode!, head.rawHeaders).end(answer);
+    } catch {
+      // What is lost on the way is lost without a word.
+      outgoing.destroy();
+    }
+  }
+
+  private async forward(incoming: IncomingMessage, body: Buffer): Promise<Answer> {
+    switch (readFault(incoming.headers[FAULT_HEADER])) {
+      case 'lose-response':
+        await this.send(incoming, body);
+        throw new Error('The response is lost.');
+      case 'slow':
+        return this.whileLocked(incoming, body, () => sleep(SLOW_MS));
+      case 'kill':
+        return this.whileLocked(incoming, body, async (lock) => {
+          if (await lock.isWaitedFor()) this.app.kill();
+        });
+      case undefined:
+        return this.send(incoming, body);
+    }
+  }
+
+  /** The app gets to the lock, and `work` happens; then the lock is released. */
+  private async whileLocked(
+    incoming: IncomingMessage,
+    body: Buffer,
+    work: (lock: ProductLock) => Promise<unknown>,
+  ): Promise<Answer> {
+    const lock = await ProductLock.take(this.app.databaseUrl);
+    const answering = this.send(incoming, body);
+    // An app that is down does not get to the lock.
+    await Promise.race([work(lock), answering]).finally(() => lock.release());
+    return answering;
+  }
+
+  private async send({ method, url, headers }: IncomingMessage, body: Buffer): Promise<Answer> {
+    const { [FAULT_HEADER]: _, ...passedOn } = headers;
+    const sent = request(this.app.url + url!, { method, headers: passedOn, agent: false });
+    const [head] = (await once(sent.end(body), 'response')) as [IncomingMessage];
+    return { head, body: await buffer(head) };
+  }
+}

@@ -1,0 +1,3 @@
+import { ensureChromium } from './chromium.js';
+
+console.log(ensureChromium());
