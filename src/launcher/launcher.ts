@@ -3,8 +3,10 @@ import { greeting } from './greeting.js';
 import { Playground } from '../playground/playground.js';
 import { migrate } from './migrate.js';
 import { OrdersApp } from './orders-app.js';
-import { choosePort } from './port.js';
+import { choosePort, firstFreePort } from './port.js';
 import type { Settings } from './settings.js';
+
+const PLAYGROUND_PORT = 3200;
 
 /** Database → migrations → app → playground; and back in the opposite order. */
 export class Launcher {
@@ -63,7 +65,9 @@ export class Launcher {
   }
 
   private async openPlayground(port: number, databaseUrl: string): Promise<Playground> {
-    this.playground = await Playground.start({
+    // As the app, on any port or on one that stays the same as long as it is free.
+    const own = this.settings.port === 0 ? 0 : await firstFreePort(PLAYGROUND_PORT);
+    this.playground = await Playground.start(own, {
       url: `http://127.0.0.1:${port}`,
       databaseUrl,
       kill: () => this.kill(),

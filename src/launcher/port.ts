@@ -19,11 +19,7 @@ const GRACE_MS = 1_000;
  */
 export async function choosePort(wanted?: number): Promise<number> {
   if (wanted === 0) return freePort();
-  if (wanted === undefined) {
-    let port = DEFAULT_PORT;
-    while (!(await isFree(port))) port++;
-    return port;
-  }
+  if (wanted === undefined) return firstFreePort(DEFAULT_PORT);
   const begin = Date.now();
   while (!(await isFree(wanted))) {
     if (Date.now() - begin > GRACE_MS) {
@@ -32,6 +28,12 @@ export async function choosePort(wanted?: number): Promise<number> {
     await sleep(100);
   }
   return wanted;
+}
+
+export async function firstFreePort(from: number): Promise<number> {
+  let port = from;
+  while (!(await isFree(port))) port++;
+  return port;
 }
 
 async function isFree(port: number): Promise<boolean> {

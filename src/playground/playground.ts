@@ -24,9 +24,9 @@ export class Playground {
     server.on('request', (request, response) => void this.answer(request, response));
   }
 
-  /** On a free port, for this machine alone: it can kill the app. */
-  static async start(app: AppUnderFaults): Promise<Playground> {
-    const server = createServer().listen(0, '127.0.0.1');
+  /** For this machine alone: it can kill the app. */
+  static async start(port: number, app: AppUnderFaults): Promise<Playground> {
+    const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
     return new Playground(server, app);
   }

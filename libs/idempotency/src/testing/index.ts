@@ -5,3 +5,9 @@ export {
   type IdempotencyCasesOptions,
 } from './cases.js';
 export { moveRecordClock, readRecord } from './records.js';
+export {
+  idempotencyStoreContract,
+  type StoreContractCase,
+  type StoreContractOptions,
+} from './store-contract.js';
+export type { LeaseStore } from '../store/lease-store.interface.js';
