@@ -115,6 +115,18 @@ describe('the mock', () => {
     expect(performance.now() - begin).toBeGreaterThan(9_500);
   });
 
+  it('does not look at bodies, and lets pages from elsewhere read what matters', async () => {
+    const headers = {
+      'Idempotency-Key': key,
+      'Content-Type': 'application/json',
+      Origin: 'http://shop.test',
+    };
+    const answer = await send(url, { path: '/payments', body: '{"amount":', headers });
+
+    expect(answer.status).toBe(201);
+    expect(answer.headers['access-control-expose-headers']).toBe('Idempotent-Replayed,Retry-After,Location');
+  });
+
   it('knows one payment', async () => {
     const known = await send(url, { method: 'GET', path: '/payments/pay_demo_0001' });
     const other = await send(url, { method: 'GET', path: '/payments/pay_demo_0002' });
@@ -207,8 +219,8 @@ describe('a table of one’s own', () => {
 describe('the command line', () => {
   it('names another table, and the port', () => {
     expect(readSettings([], {})).toEqual({ file: DEFAULT_ANSWERS, port: undefined });
-    expect(readSettings(['--answers', 'mine.json'], { PORT: '4000' })).toEqual({
-      file: 'mine.json',
+    expect(readSettings(['--answers', 'mine.json'], { PORT: '4000', INIT_CWD: '/home/me' })).toEqual({
+      file: '/home/me/mine.json',
       port: 4000,
     });
     expect(() => readSettings(['--table', 'mine.json'], {})).toThrow(/The only option is --answers <file>/);

@@ -1,3 +1,4 @@
+import { greeting } from './greeting.js';
 import { makeApp } from './make-app.js';
 import { freePortFrom } from './free-port.js';
 import { readAnswers } from './read-answers.js';
@@ -8,19 +9,12 @@ const FIRST_PORT = 3100;
 
 async function start(): Promise<void> {
   const { file, port } = readSettings(process.argv.slice(2), process.env);
-  const app = await makeApp(await readAnswers(file));
+  const answers = await readAnswers(file);
+  const app = await makeApp(answers);
   app.enableShutdownHooks();
   await app.listen(port ?? (await freePortFrom(FIRST_PORT)));
   const address = `http://localhost:${new URL(await app.getUrl()).port}`;
-  console.log(`
-Mock  ${address}
-
-It gives fixed answers, which this address lists and can send. It verifies no server: it only shows how a client
-deals with them. They come from ${file};
-another table: npm run mock -- --answers <file>
-
-  curl -i ${address}/payments -H 'Idempotency-Key: first-try' -H 'Content-Type: application/json' -d '{"amount":9800,"currency":"JPY"}'
-`);
+  console.log(greeting(address, file, answers));
 }
 
 start().catch((error: NodeJS.ErrnoException) => {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DEFAULT_ANSWERS } from './read-answers.js';
 import { UsageError } from './usage.error.js';
@@ -10,8 +11,12 @@ export interface Settings {
 }
 
 /** @throws UsageError */
-export function readSettings(args: string[], { PORT }: NodeJS.ProcessEnv): Settings {
-  return { file: readFileName(args), port: PORT === undefined || PORT === '' ? undefined : readPort(PORT) };
+export function readSettings(args: string[], { PORT, INIT_CWD = '' }: NodeJS.ProcessEnv): Settings {
+  // A script of npm runs in the project's folder, wherever it was typed.
+  return {
+    file: resolve(INIT_CWD, readFileName(args)),
+    port: PORT === undefined || PORT === '' ? undefined : readPort(PORT),
+  };
 }
 
 function readFileName(args: string[]): string {

@@ -51,7 +51,7 @@ export class Timeline {
         ? { text: String(response.status), look: response.ok ? 'good' : 'bad' }
         : { text: nameOf(cause), look: 'bad' },
       { text: code ?? '', look: 'code' },
-      { text: replayed ? 'yes' : 'no', look: replayed ? 'good' : undefined },
+      response ? { text: replayed ? 'yes' : 'no', look: replayed ? 'good' : undefined } : { text: '–' },
       { text: '' },
       { text: `${(duration / 1_000).toFixed(2)} s` },
     ]);
@@ -78,8 +78,7 @@ function compare(key: string, answer: { text: string; replayed: boolean; cell: E
   answers.set(key, all);
   const first = all.find(({ replayed }) => !replayed) ?? all[0]!;
   for (const { text, cell } of all) {
-    const how = cell === first.cell ? 'the first' : text === first.text ? 'equal' : 'different';
-    cell.textContent = `${text.length}, ${how}`;
+    cell.textContent = `${text.length} bytes${cell === first.cell ? '' : text === first.text ? ', equal' : ', different'}`;
   }
 }
 

@@ -40,6 +40,11 @@ const ANSWER: StoredResponse = {
   body: Buffer.from('{"id":1}'),
 };
 
+/** An answer of its own for each key. */
+function answerOf(key: string): StoredResponse {
+  return { ...ANSWER, body: Buffer.from(key) };
+}
+
 type Case = (world: World) => Promise<void>;
 
 const CASES: Record<string, Case> = {
@@ -265,7 +270,6 @@ const CASES: Record<string, Case> = {
   'many records are claimed and completed at the same moment, each for itself': async (world) => {
     const { store, claim, callers } = world;
     const claims = Array.from({ length: 4 * callers }, () => claim());
-    const answerOf = (key: string): StoredResponse => ({ ...ANSWER, body: Buffer.from(key) });
     await Promise.all(
       claims.map(async (one) => {
         expectClaimed(await store.claim(one), 1);
