@@ -85,6 +85,62 @@ describe('a call', () => {
     ]);
   });
 
+  it.each([
+    ['', UUID],
+    ['"quoted"', /^quoted$/],
+  ])('gives a key with which one can go on, for the header %j', async (header, expected) => {
+    const { options } = scripted(CREATED);
+    const { key } = await idempotentFetch(URL, { ...POST, headers: { 'Idempotency-Key': header } }, options);
+
+    expect(key).toMatch(expected);
+    expect((await idempotentFetch(URL, POST, { ...options, key })).key).toBe(key);
+  });
+
+  it('sends what there was at the call, whatever is changed later', async () => {
+    const { server, options } = scripted(NETWORK_ERROR, CREATED);
+    const address = new globalThis.URL(URL);
+    const init = { ...POST };
+    const answering = idempotentFetch(address, init, options);
+    address.pathname = '/other';
+    init.method = 'DELETE';
+    init.body = 'other';
+    await answering;
+
+    expect(server.sent.map(({ url, method, body }) => [url, method, body])).toEqual(
+      [1, 2].map(() => [URL, 'POST', POST.body]),
+    );
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no log');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no log'))],
+  ])('gives its answer although `onAttempt` %s', async (_, onAttempt) => {
+    const { options } = scripted(NETWORK_ERROR, CREATED);
+
+    expect(await idempotentFetch(URL, POST, { ...options, onAttempt })).toMatchObject({
+      status: 201,
+      attempts: 2,
+    });
+  });
+
+  it('does not wait for a body that does not come', async () => {
+    const { options } = scripted(CREATED);
+    const stalled = new Request(URL, {
+      method: 'POST',
+      body: new ReadableStream({ pull: () => new Promise(() => undefined) }),
+      duplex: 'half',
+    } as RequestInit);
+
+    await expect(idempotentFetch(stalled, {}, { ...options, timeout: 100 })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+  });
+
   it('keeps a key that the headers have already', async () => {
     const { server, options } = scripted(NETWORK_ERROR, CREATED);
     const response = await idempotentFetch(URL, { ...POST, headers: { 'Idempotency-Key': 'mine' } }, options);
@@ -194,12 +250,35 @@ describe('the pause before the next attempt', () => {
       Date: 'Mon, 30 Nov 2026 10:00:00 GMT',
       'Retry-After': 'Mon, 30 Nov 2026 10:00:01 GMT',
     });
-    const inThePast = problem(503, undefined, { 'Retry-After': 'Mon, 30 Nov 2015 10:00:00 GMT' });
-    const unreadable = problem(503, undefined, { 'Retry-After': 'soon' });
-    const pauses = await pausesOf({}, inSeconds, byDate, inThePast, unreadable, CREATED);
+    const pauses = await pausesOf({}, inSeconds, byDate, CREATED);
 
-    expect(pauses.slice(0, 3)).toEqual([1_000, 1_000, 0]);
-    expect(pauses[3]).toBeLessThanOrEqual(8);
+    expect(pauses).toEqual([1_000, 1_000]);
+  });
+
+  it.each(['Mon, 30 Nov 2015 10:00:00 GMT', 'soon', '-5', '1.5', '+1', '1, 1', 'soon 5', ''])(
+    'is random where Retry-After is %j, which says nothing',
+    async (value) => {
+      const unreadable = problem(503, undefined, { 'Retry-After': value });
+      const all = await Promise.all(
+        Array.from({ length: 10 }, () => pausesOf({ baseDelay: 8 }, unreadable, CREATED)),
+      );
+
+      expect(Math.max(...all.flat())).toBeLessThanOrEqual(8);
+      expect(all.flat().some((pause) => pause > 0)).toBe(true);
+    },
+  );
+
+  it('may be longer than timers can count to', async () => {
+    const nextMonth = problem(503, undefined, { 'Retry-After': '2678400' });
+    const { server, options } = scripted(nextMonth, CREATED);
+    const signal = AbortSignal.timeout(100);
+
+    await expect(
+      idempotentFetch(URL, { ...POST, signal }, { ...options, timeout: Infinity }),
+    ).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+    expect(server.sent).toHaveLength(1);
   });
 });
 
@@ -285,7 +364,7 @@ describe('time', () => {
   });
 
   it("the caller's signal ends a pause", async () => {
-    const { server, options } = scripted(problem(503, undefined, { 'Retry-After': '60' }));
+    const { server, options } = scripted(problem(503, undefined, { 'Retry-After': '30' }));
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 50);
 
@@ -330,6 +409,7 @@ describe('is refused', () => {
     ['a bare key with a comma', { key: 'a,b' }, "needs keyStyle 'structured'"],
     ['no attempt', { maxAttempts: 0 }, '`maxAttempts` is 0: it must be a number above 0.'],
     ['a time-out that is no number', { timeout: '3s' as never }, '`timeout` is 3s'],
+    ['a number in a text', { timeout: '3' as never }, '`timeout` is 3'],
     ['an unknown style', { keyStyle: 'quoted' as never }, '`keyStyle` is quoted'],
   ])('%s', async (_, wrong, message) => {
     const { server, options } = scripted(CREATED);
@@ -338,7 +418,14 @@ describe('is refused', () => {
     expect(server.sent).toHaveLength(0);
   });
 
-  it('an address that is none', async () => {
-    await expect(idempotentFetch('http://', POST)).rejects.toMatchObject({ name: 'TypeError' });
+  it.each<[string, string, RequestInit]>([
+    ['an address that is none', 'http://', POST],
+    ['a method that is none', URL, { method: 'P OST' }],
+    ['a body without a method for it', URL, { body: 'kibble' }],
+  ])('%s, before anything is sent', async (_, address, init) => {
+    const { server, options } = scripted(CREATED);
+
+    await expect(idempotentFetch(address, init, options)).rejects.toMatchObject({ name: 'TypeError' });
+    expect(server.sent).toHaveLength(0);
   });
 });

@@ -74,6 +74,18 @@ describe.each([
     expect(await intent.key(payload)).toBe(other);
   });
 
+  it('counts the payload as JSON has it, at the call', async () => {
+    const { intent } = make();
+    const order = { at: new Date(0), quantity: 1, note: undefined };
+    const asking = intent.key(order);
+    order.quantity = 2;
+    const key = await asking;
+
+    expect(await intent.key({ quantity: 1, at: '1970-01-01T00:00:00.000Z' })).toBe(key);
+    const boxed = await intent.key({ quantity: new Number(5) });
+    expect(await intent.key({ quantity: new Number(6) })).not.toBe(boxed);
+  });
+
   it('gives two clicks at the same moment one key', async () => {
     const { intent } = make();
     const [first, second] = await Promise.all([intent.key(ORDER), intent.key(ORDER)]);

@@ -5,6 +5,7 @@ export type Script = Response | Error | 'silence';
 
 export interface Sent {
   url: string;
+  method: string;
   headers: Headers;
   body: string | undefined;
   at: number;
@@ -22,7 +23,13 @@ export class ScriptedFetch {
   readonly fetch: typeof fetch = async (input, init) => {
     const request = input instanceof Request ? input : new Request(input, init);
     const body = request.body ? await request.text() : undefined;
-    this.sent.push({ url: request.url, headers: request.headers, body, at: performance.now() });
+    this.sent.push({
+      url: request.url,
+      method: request.method,
+      headers: request.headers,
+      body,
+      at: performance.now(),
+    });
     const script = this.scripts.length > 1 ? this.scripts.shift()! : this.scripts[0]!;
     if (script === 'silence') {
       await sleep(60_000, undefined, { signal: request.signal });

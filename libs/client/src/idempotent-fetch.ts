@@ -1,7 +1,7 @@
 import { type Ending, isReplay, isRetryable, isUnknown, readWhole } from './ending.js';
 import { IdempotentFetchError } from './idempotent-fetch.error.js';
 import { newKey, writeKey } from './key.js';
-import { type IdempotentFetchOptions, resolveOptions } from './options.js';
+import { type IdempotentFetchOptions, type KeyStyle, resolveOptions } from './options.js';
 import { makeRepeatable, type RepeatableRequest } from './repeatable-request.js';
 import { retryAfter } from './retry-after.js';
 import { pause, withinTime } from './time.js';
@@ -42,12 +42,8 @@ export async function idempotentFetch(
 ): Promise<IdempotentResponse> {
   const { maxAttempts, attemptTimeout, timeout, baseDelay, maxDelay, onAttempt, ...settings } =
     resolveOptions(options);
-  if (options.fetch === undefined) {
-    // An address or a method that is wrong fails here, and not like the network, again and again.
-    void new Request(input, { ...init, body: null });
-  }
   const end = performance.now() + timeout;
-  const request = await makeRepeatable(input, init);
+  const request = await makeRepeatable(input, init, timeout);
   const key = addKey(request, settings);
   let outcomeUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -61,7 +57,11 @@ export async function idempotentFetch(
       Math.random() * Math.min(maxDelay, baseDelay * 2 ** (attempt - 1));
     const goesOn = mayRetry && attempt < maxAttempts && performance.now() + wait < end;
     const duration = performance.now() - begun;
-    onAttempt({ attempt, response, code, cause, duration, nextIn: goesOn ? wait : undefined });
+    const report = { attempt, response, code, cause, duration, nextIn: goesOn ? wait : undefined };
+    // What fails in a log must not cost the answer.
+    void Promise.resolve(report)
+      .then(onAttempt)
+      .catch(() => undefined);
     if (response && !mayRetry) {
       return Object.assign(response, { key, attempts: attempt, replayed: isReplay(response) });
     }
@@ -80,14 +80,14 @@ export async function idempotentFetch(
   }
 }
 
-/** @returns the key that is sent */
+/** @returns the key that is sent, without the quotes that it may have in its header */
 function addKey(
   { headers }: RepeatableRequest,
-  { key, keyStyle, header }: { key: string | undefined; keyStyle: 'bare' | 'structured'; header: string },
+  { key, keyStyle, header }: { key: string | undefined; keyStyle: KeyStyle; header: string },
 ): string {
   const given = headers.get(header);
-  if (key === undefined && given !== null) {
-    return given;
+  if (key === undefined && given) {
+    return given.replace(/^"(.*)"$/, '$1');
   }
   const sent = key ?? newKey();
   headers.set(header, writeKey(sent, keyStyle));
@@ -101,7 +101,7 @@ async function sendOnce(request: RepeatableRequest, fetcher: typeof fetch, limit
     );
   } catch (cause) {
     // The caller's own wish, and no failure of the attempt.
-    request.signal?.throwIfAborted();
+    request.signal.throwIfAborted();
     return { cause };
   }
 }

@@ -90,9 +90,10 @@ export function createIntent({ name, storage }: IntentOptions): Intent {
   };
 
   return {
-    key: (payload) =>
-      inTurn(async (slot) => {
-        const text = canonical(payload);
+    key: async (payload) => {
+      // Now, since the caller may change it.
+      const text = canonical(payload);
+      return inTurn(async (slot) => {
         const digest = (await sha256(text)) ?? text;
         const held = parse(await store.getItem(slot));
         if (held?.payload === digest) {
@@ -101,7 +102,8 @@ export function createIntent({ name, storage }: IntentOptions): Intent {
         const key = newKey();
         await store.setItem(slot, JSON.stringify({ key, payload: digest } satisfies Held));
         return key;
-      }),
+      });
+    },
     settle: (key) =>
       inTurn(async (slot) => {
         if (key === undefined || parse(await store.getItem(slot))?.key === key) {
@@ -113,11 +115,10 @@ export function createIntent({ name, storage }: IntentOptions): Intent {
 
 /** JSON with the properties of each object in order. */
 function canonical(payload: unknown): string {
-  return JSON.stringify(payload, (_, value: unknown) => (isRecord(value) ? inOrder(value) : value)) ?? '';
-}
-
-function isRecord(value: unknown): value is object {
-  return Object(value) === value && !Array.isArray(value);
+  const text = JSON.stringify(payload) ?? 'null';
+  return JSON.stringify(JSON.parse(text), (_, value: unknown) =>
+    Object(value) === value && !Array.isArray(value) ? inOrder(value as object) : value,
+  );
 }
 
 function inOrder(record: object): object {

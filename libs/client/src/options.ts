@@ -33,7 +33,9 @@ export interface IdempotentFetchOptions {
   /**
    * The key of the intent, 1 to 255 printable ASCII characters, for instance from `createIntent()` or `deriveKey()`.
    *
-   * @default the one that the header of the request has already, or a new UUID for each call
+   * Counts for more than one that the header of the request has already.
+   *
+   * @default that of the header, or a new UUID for each call
    */
   key?: string;
   /** @default 'bare' */
@@ -47,7 +49,7 @@ export interface IdempotentFetchOptions {
   /**
    * Attempts at most, the first included.
    *
-   * @default 5
+   * @default as many as there is time for
    */
   maxAttempts?: number;
   /**
@@ -58,9 +60,10 @@ export interface IdempotentFetchOptions {
    */
   attemptTimeout?: number;
   /**
-   * Milliseconds for all attempts, with the pauses between them.
+   * Milliseconds for all attempts, with the pauses between them. It should be longer than a server needs to be started again,
+   * and than `lockTtl`, for which a key is in use after a crash.
    *
-   * @default 120_000
+   * @default 60_000
    */
   timeout?: number;
   /**
@@ -82,8 +85,8 @@ export interface IdempotentFetchOptions {
    * @default the global `fetch`
    */
   fetch?: typeof fetch;
-  /** Hears of each attempt when it has ended, for logs and progress. */
-  onAttempt?: (report: AttemptReport) => void;
+  /** Hears of each attempt when it has ended, for logs and progress. If it fails, that is ignored. */
+  onAttempt?: (report: AttemptReport) => unknown;
 }
 
 /** With defaults. */
@@ -95,9 +98,9 @@ const DEFAULTS = {
   key: undefined,
   keyStyle: 'bare' as KeyStyle,
   header: 'Idempotency-Key',
-  maxAttempts: 5,
+  maxAttempts: Infinity,
   attemptTimeout: 30_000,
-  timeout: 120_000,
+  timeout: 60_000,
   baseDelay: 300,
   maxDelay: 10_000,
   onAttempt: () => undefined,
@@ -108,7 +111,7 @@ export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions
   const resolved: ResolvedOptions = { ...DEFAULTS, fetch: globalThis.fetch, ...withoutUndefined(options) };
   for (const [name, standard] of Object.entries(DEFAULTS)) {
     const value = resolved[name as keyof typeof DEFAULTS];
-    if (typeof standard === 'number' && !(Number(value) > 0)) {
+    if (typeof standard === 'number' && !(typeof value === 'number' && value > 0)) {
       throw new TypeError(`\`${name}\` is ${value}: it must be a number above 0.`);
     }
   }

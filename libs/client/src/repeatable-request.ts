@@ -1,55 +1,41 @@
+import { withinTime } from './time.js';
+
 /** A request that can be sent again and again with the same bytes. */
 export interface RepeatableRequest {
-  /** As given, for messages. */
+  /** For messages. */
   readonly name: string;
+  /** Those of each attempt. */
   readonly headers: Headers;
   /** The caller's. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortSignal;
   send(fetcher: typeof fetch, signal: AbortSignal): Promise<Response>;
 }
 
-type Input = Parameters<typeof fetch>[0];
-
 /**
- * Takes the body's bytes now, since the caller may change what they come from before a retry.
+ * Takes everything now, since the caller may change what it comes from before a retry.
  *
- * @throws TypeError for a stream
+ * @param limit milliseconds for reading the body
+ * @throws TypeError for a stream, and for what `fetch` would refuse, too
  */
-export async function makeRepeatable(input: Input, init: RequestInit): Promise<RepeatableRequest> {
+export async function makeRepeatable(
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit,
+  limit: number,
+): Promise<RepeatableRequest> {
   if (isStream(init.body)) {
     throw new TypeError('A stream can be sent only once: read it first, by `new Response(stream)`.');
   }
-  if (input instanceof Request) {
-    const request = new Request(input, init);
-    const body = request.body ? await request.arrayBuffer() : undefined;
-    return {
-      name: `${request.method} ${request.url}`,
-      headers: request.headers,
-      signal: request.signal,
-      send: (fetcher, signal) => fetcher(new Request(request, { method: request.method, body, signal })),
-    };
-  }
-  const headers = new Headers(init.headers);
-  const body = await bytesOf(init.body, headers);
+  const request = new Request(input, init);
+  const { method, url, headers, signal } = request;
+  const same = { ...init, method, headers };
+  // As a Blob: Node loses the bytes of an ArrayBuffer that it sends, and cannot follow a redirect with them.
+  const body = request.body ? await withinTime(limit, signal, () => request.blob()) : undefined;
   return {
-    name: `${init.method ?? 'GET'} ${input}`,
+    name: `${method} ${url}`,
     headers,
-    signal: init.signal ?? undefined,
-    send: (fetcher, signal) => fetcher(input, { ...init, headers, body, signal }),
+    signal,
+    send: (fetcher, attempt) => fetcher(new Request(request, { ...same, body, signal: attempt })),
   };
-}
-
-/** Also gives the type that belongs to the body: the boundary of a form is made with its bytes. */
-async function bytesOf(body: RequestInit['body'], headers: Headers): Promise<ArrayBuffer | undefined> {
-  if (body === undefined || body === null) {
-    return undefined;
-  }
-  const held = new Response(body);
-  const type = held.headers.get('content-type');
-  if (type !== null && !headers.has('content-type')) {
-    headers.set('content-type', type);
-  }
-  return held.arrayBuffer();
 }
 
 function isStream(body: unknown): boolean {

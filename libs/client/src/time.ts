@@ -1,4 +1,4 @@
-/** What timers can count to. Longer waits are as good as endless. */
+/** What timers can count to: 24 days. */
 const LONGEST = 2 ** 31 - 1;
 
 /**
@@ -8,34 +8,34 @@ const LONGEST = 2 ** 31 - 1;
  */
 export async function withinTime<T>(
   limit: number,
-  outer: AbortSignal | undefined,
+  outer: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  outer?.throwIfAborted();
+  outer.throwIfAborted();
   const controller = new AbortController();
   const { signal } = controller;
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
   });
-  const follow = (): void => controller.abort(outer?.reason);
+  const follow = (): void => controller.abort(outer.reason);
   const late = (): void => {
     controller.abort(new DOMException('There was no whole answer in time.', 'TimeoutError'));
   };
   const timer = limit > LONGEST ? undefined : setTimeout(late, limit);
-  outer?.addEventListener('abort', follow);
+  outer.addEventListener('abort', follow);
   try {
     return await Promise.race([aborted, work(signal)]);
   } finally {
     clearTimeout(timer);
-    outer?.removeEventListener('abort', follow);
+    outer.removeEventListener('abort', follow);
   }
 }
 
 /** @throws the reason of the signal, when that is aborted meanwhile */
-export async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+    timer = setTimeout(resolve, Math.min(milliseconds, LONGEST));
   });
   await withinTime(Infinity, signal, () => over).finally(() => clearTimeout(timer));
 }
