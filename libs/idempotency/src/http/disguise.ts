@@ -1,4 +1,5 @@
 import { ServerResponse } from 'node:http';
+import { guardPrototype } from './prototype-guard.js';
 import { descriptorsOf, Shadow } from './shadow.js';
 
 /** Who holds a response back, and what the application is shown of it. */
@@ -79,7 +80,7 @@ const heldWriteHead = cover('writeHead', ({ holder }, response, [status, ...rest
   return response;
 });
 
-const FACE = descriptorsOf({
+const FACE_METHODS = {
   writeHead: heldWriteHead,
   flushHeaders: cover('flushHeaders', ({ holder }) => holder.flushHeaders()),
   write: cover('write', ({ holder }, _, [chunk, ...rest]) => holder.write(chunk, rest)),
@@ -97,16 +98,22 @@ const FACE = descriptorsOf({
   setHeader: changeHeaders('setHeader'),
   appendHeader: changeHeaders('appendHeader'),
   removeHeader: changeHeaders('removeHeader'),
-  get headersSent() {
-    return holderOf(this).isBegun;
-  },
-  get writableEnded() {
-    return holderOf(this).isShut;
-  },
-  get writableFinished() {
-    return holderOf(this).isFinished;
-  },
-});
+};
+
+const FACE = [
+  ...descriptorsOf(FACE_METHODS),
+  ...descriptorsOf({
+    get headersSent() {
+      return holderOf(this).isBegun;
+    },
+    get writableEnded() {
+      return holderOf(this).isShut;
+    },
+    get writableFinished() {
+      return holderOf(this).isFinished;
+    },
+  }),
+];
 
 /** The flags of a response that has them as getters, which HTTP/2 does. */
 const FLAG_GETTERS = descriptorsOf({
@@ -175,18 +182,30 @@ class Covered {
   readonly methods: Methods;
   /** `undefined` where they are no plain properties. */
   readonly flags: Flags | undefined;
-  private readonly prototype: object;
+  private prototype!: object;
+  private face: object | undefined;
   private replaced: Shadow<ServerResponse> | undefined;
 
   constructor(private readonly response: ServerResponse) {
     this.flags = FLAGS.every((name) => Object.hasOwn(response, name)) ? readFlags(response) : undefined;
-    this.prototype = Object.getPrototypeOf(response) as object;
-    const mask = maskOf(this.prototype, this.flags !== undefined);
+    guardPrototype(heldMethod);
+    const prototype = Object.getPrototypeOf(response) as object;
+    const mask = maskOf(prototype, this.flags !== undefined);
     this.methods = hasReplacedMethods(response) ? methodsOf(response) : mask.methods;
-    if (this.prototype === ServerResponse.prototype) {
+    if (prototype === ServerResponse.prototype) {
       keepOneShape(response);
     }
-    Object.setPrototypeOf(response, mask.face);
+    this.putOn();
+  }
+
+  /** Puts the mask on, again where somebody has changed the prototype since. */
+  putOn(): void {
+    const prototype = Object.getPrototypeOf(this.response) as object;
+    if (prototype !== this.face) {
+      this.prototype = prototype;
+      this.face = maskOf(prototype, this.flags !== undefined).face;
+      Object.setPrototypeOf(this.response, this.face);
+    }
   }
 
   /** Covers also what others have replaced in this response alone. */
@@ -262,6 +281,10 @@ export class Disguise {
     this.covered.remove();
   }
 
+  putOn(): void {
+    this.covered.putOn();
+  }
+
   hides(event: string, argument: unknown): boolean {
     const isHidden = this.holder.hides(event, argument);
     if (isHidden) {
@@ -280,6 +303,16 @@ export class Disguise {
 function keepOneShape(response: ServerResponse): void {
   const { statusCode, statusMessage } = response;
   Object.assign(response, { statusCode, statusMessage });
+}
+
+/** @returns undefined for a response that is not held */
+function heldMethod(response: ServerResponse, name: keyof typeof FACE_METHODS): Method | undefined {
+  const disguise = disguiseOf(response);
+  if (!disguise || disguise.isRemoved) {
+    return undefined;
+  }
+  disguise.putOn();
+  return FACE_METHODS[name];
 }
 
 function readFlags(response: ServerResponse): Flags {

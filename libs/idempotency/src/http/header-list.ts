@@ -23,6 +23,10 @@ function pairsOf(headers: OutgoingHttpHeader[]): [string, OutgoingHttpHeader][] 
   if (Array.isArray(headers[0])) {
     return headers as unknown as [string, OutgoingHttpHeader][];
   }
+  if (headers.length % 2 !== 0) {
+    const error = new TypeError('A list of headers must have a value for each name.');
+    throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
+  }
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [[String(name), headers[index + 1]!] as [string, OutgoingHttpHeader]] : [],
   );

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { type OutgoingHttpHeaders, type ServerResponse, validateHeaderValue } from 'node:http';
 import type { HeaderValue, StoredResponse } from '../engine/stored-response.js';
 import { toHeaderValue } from './header-list.js';
 import type { HeaderRule } from './header-rule.js';
@@ -27,24 +27,23 @@ export class HeldResponse {
     return this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
   }
 
-  /** From here on the headers count as sent. */
+  /**
+   * From here on the headers count as sent.
+   *
+   * @throws as Node does, for a status or a reason that cannot be sent
+   */
   takeHead(response: ServerResponse): void {
     if (!this.head) {
-      const { statusCode: status, statusMessage } = response;
+      const { statusCode, statusMessage } = response;
+      const status = checkStatus(statusCode);
+      if (statusMessage) {
+        validateHeaderValue('statusMessage', statusMessage);
+      }
       this.head = { status, statusMessage, headers: response.getHeaders() };
     }
   }
 
-  /** For `write()`, whose callback tells the writer that it may use its memory again. */
-  keepCopy(chunk: unknown, encoding: unknown): void {
-    this.add(typeof chunk === 'string' ? toBuffer(chunk, encoding) : Buffer.from(toBuffer(chunk, encoding)));
-  }
-
-  keep(chunk: unknown, encoding: unknown): void {
-    this.add(toBuffer(chunk, encoding));
-  }
-
-  private add(bytes: Buffer): void {
+  keep(bytes: Buffer): void {
     this.chunks.push(bytes);
     this.bytes += bytes.byteLength;
   }
@@ -84,7 +83,18 @@ export class HeldResponse {
 /** How the held body was framed, which is not how another one is. */
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'trailer']);
 
-function toBuffer(chunk: unknown, encoding: unknown): Buffer {
+/** @throws RangeError as Node does */
+export function checkStatus(given: number): number {
+  const status = Math.trunc(Number(given));
+  if (!(status >= 100 && status <= 999)) {
+    const error = new RangeError(`Invalid status code: ${given}`);
+    throw Object.assign(error, { code: 'ERR_HTTP_INVALID_STATUS_CODE' });
+  }
+  return status;
+}
+
+/** @throws TypeError as Node does */
+export function toBuffer(chunk: unknown, encoding: unknown): Buffer {
   if (typeof chunk === 'string') {
     return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
   }

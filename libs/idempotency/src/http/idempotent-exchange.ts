@@ -199,7 +199,9 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
           type: 'refuse',
           error: new IdempotencyOutcomeUnknownError(UNSETTLED_RETRY_AFTER, cause),
         });
-      });
+      })
+      // Somebody's wrapper of the response fails for each answer.
+      .catch(() => this.recorder.giveUp());
   }
 
   private endedResponse(): EndedResponse {

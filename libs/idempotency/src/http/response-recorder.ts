@@ -7,7 +7,7 @@ import { type WriteHeadHeaders, writeHeaders } from './header-list.js';
 import { Disguise, mute, refuseAfterHead, type ResponseHolder } from './disguise.js';
 import type { HeaderRule } from './header-rule.js';
 import type { HeadersAtEntry } from './headers-at-entry.js';
-import { HeldResponse } from './held-response.js';
+import { checkStatus, HeldResponse, toBuffer } from './held-response.js';
 import { LateListeners } from './late-listeners.js';
 
 /** More than this is not held for a handler that has not settled; for one that has, the response is passed on. */
@@ -116,9 +116,18 @@ export class ResponseRecorder implements ResponseHolder {
       : undefined;
   }
 
-  /** Whether another attempt of the same request, which an interceptor repeated, has sent its answer. */
+  /**
+   * Whether this attempt, or another one of the same request, which an interceptor repeated, has sent its answer. Where it
+   * failed before its first byte, another answer can be sent.
+   */
   private get isAnswered(): boolean {
-    return this.disguise.isRemoved;
+    return this.disguise.isRemoved && (this.response.headersSent || this.response.destroyed);
+  }
+
+  /** For a response on which no answer can be sent: its client notices at least that there is none. */
+  giveUp(): void {
+    this.stop();
+    this.response.destroy();
   }
 
   /** Forgets what is held, so that another answer can be given in its place. */
@@ -176,7 +185,7 @@ export class ResponseRecorder implements ResponseHolder {
     for (const [name, value] of Object.entries(headers)) {
       this.response.setHeader(name, value);
     }
-    if (body.byteLength > 0) {
+    if (body.byteLength > 0 && mayHaveBody(status)) {
       // Node does not add what was there and has been removed, as `drop()` may have done.
       this.response.setHeader('content-length', body.byteLength);
     }
@@ -227,9 +236,10 @@ export class ResponseRecorder implements ResponseHolder {
 
   private holdHead(status: number, rest: unknown[]): void {
     const [message, headers] = typeof rest[0] === 'string' ? rest : [undefined, rest[0]];
+    const code = checkStatus(status);
     writeHeaders(this.response, headers as WriteHeadHeaders);
     refuseAfterHead(this.held.hasHead);
-    this.response.statusCode = status;
+    this.response.statusCode = code;
     if (message !== undefined) {
       this.response.statusMessage = message as string;
     }
@@ -250,8 +260,11 @@ export class ResponseRecorder implements ResponseHolder {
       callback?.(new Error('write after end'));
       return false;
     }
+    // A copy: the callback tells the writer that it may use its memory again.
+    const bytes =
+      typeof chunk === 'string' ? toBuffer(chunk, rest[0]) : Buffer.from(toBuffer(chunk, rest[0]));
     this.takeHead();
-    this.keep(chunk, rest[0]);
+    this.keep(bytes);
     if (callback) {
       process.nextTick(callback);
     }
@@ -261,15 +274,24 @@ export class ResponseRecorder implements ResponseHolder {
   }
 
   private holdEnd(args: unknown[]): void {
+    const callback = callbackOf(args);
     if (this.state !== 'open') {
+      if (callback) {
+        const error = new Error('Cannot call end after a stream was finished');
+        process.nextTick(callback, Object.assign(error, { code: 'ERR_STREAM_ALREADY_FINISHED' }));
+      }
       return;
     }
+    const [chunk, encoding] = args;
+    const bytes =
+      chunk === undefined || chunk === null || typeof chunk === 'function'
+        ? undefined
+        : toBuffer(chunk, encoding);
     this.takeHead();
-    if (args[0] !== undefined && args[0] !== null && typeof args[0] !== 'function') {
-      this.held.keep(args[0], args[1]);
+    if (bytes) {
+      this.held.keep(bytes);
     }
     this.become('ended');
-    const callback = callbackOf(args);
     process.nextTick(() => {
       callback?.();
       this.lateListeners.announce('finish');
@@ -278,9 +300,9 @@ export class ResponseRecorder implements ResponseHolder {
     this.listener.over();
   }
 
-  private keep(chunk: unknown, encoding: unknown): void {
+  private keep(bytes: Buffer): void {
     const wasTooLarge = this.isTooLarge;
-    this.held.keepCopy(chunk, encoding);
+    this.held.keep(bytes);
     this.client.touch();
     if (this.held.bytes > MOST_HELD_BYTES && this.listener.isUndecided) {
       this.become('overflowed');
@@ -334,6 +356,11 @@ function endWith(response: ServerResponse, body: Buffer): void {
   } else {
     response.end(body);
   }
+}
+
+/** RFC 9110, section 8.6. */
+function mayHaveBody(status: number): boolean {
+  return status >= 200 && status !== 204 && status !== 304;
 }
 
 function callbackOf(args: unknown[]): Callback | undefined {

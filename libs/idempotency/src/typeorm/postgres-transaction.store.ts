@@ -75,21 +75,27 @@ export class PostgresTransactionStore implements TransactionStore {
     claim: TransactionClaim,
     deadline: Deadline,
   ): Promise<TransactionClaimResult | 'other-in-flight'> {
-    const connection = await this.connections.acquire(deadline);
-    try {
-      return await this.beginOn(connection, claim, deadline);
-    } catch (error) {
-      // Whatever has failed here, a connection in an unknown state is not used again.
-      connection.destroy(error);
-      throw error;
+    for (;;) {
+      const connection = await this.connections.acquire(deadline);
+      try {
+        const outcome = await this.beginOn(connection, claim, deadline);
+        if (outcome !== 'vanished') {
+          return outcome;
+        }
+      } catch (error) {
+        // Whatever has failed here, a connection in an unknown state is not used again.
+        connection.destroy(error);
+        throw error;
+      }
     }
   }
 
+  /** @returns `vanished` where a record was there, and was gone when it was to be read */
   private async beginOn(
     connection: Connection,
     claim: TransactionClaim,
     deadline: Deadline,
-  ): Promise<TransactionClaimResult | 'other-in-flight'> {
+  ): Promise<TransactionClaimResult | 'other-in-flight' | 'vanished'> {
     const results = await this.send(connection, begin(this.table, claim), deadline.remaining);
     const start = results[BEGIN_RESULTS.settings]!.rows[0] as TransactionStart;
     const found = results[BEGIN_RESULTS.found]!.rows[0] as Found | undefined;
@@ -107,10 +113,13 @@ export class PostgresTransactionStore implements TransactionStore {
       this.known.remember(claim.id);
     }
     // A committed record says more than a lock, which another reader of it may hold.
-    if (record ?? start.lock === 'same-in-flight') {
-      return record ?? { type: 'in-flight', fingerprint: claim.fingerprint, owner: undefined };
+    if (record) {
+      return record;
     }
-    return 'other-in-flight';
+    if (start.lock === 'same-in-flight') {
+      return { type: 'in-flight', fingerprint: claim.fingerprint, owner: undefined };
+    }
+    return start.lock === 'claimed' ? 'vanished' : 'other-in-flight';
   }
 
   private open(

@@ -56,9 +56,12 @@ export function lookUpAndRollBack(table: RecordTable, id: Buffer): string {
   return `${lookUp(table, bytes(id))}; ROLLBACK`;
 }
 
-/** Removes a record whose retention is over, under the locks. */
-export function removeExpired({ name, column: c }: RecordTable, id: Buffer): string {
-  return `DELETE FROM ${name} WHERE ${c.id} = ${bytes(id)}`;
+/**
+ * Removes a record whose retention is over. Under the locks, but a claim in `lease` mode does not know them, and may have
+ * begun the record anew: then it stays, and this attempt loses to it.
+ */
+export function removeExpired(table: RecordTable, id: Buffer): string {
+  return `DELETE FROM ${table.name} WHERE ${table.column.id} = ${bytes(id)} AND ${isExpired(table)}`;
 }
 
 /** Opens the transaction of a step, which needs no locks: the lease is its claim. */
