@@ -21,8 +21,14 @@ interface Answer {
   body: Buffer;
 }
 
+/** Of one connection, not of the request. RFC 9110, section 7.6.1. */
+const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'];
+
 /** Passes requests on to the app, and makes go wrong what the page asks for. */
 export class AppProxy {
+  /** One at a time: those that come meanwhile wait for it anyway. */
+  private isLocked = false;
+
   constructor(private readonly app: AppUnderFaults) {}
 
   async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -60,16 +66,30 @@ export class AppProxy {
     body: Buffer,
     work: (lock: ProductLock) => Promise<unknown>,
   ): Promise<Answer> {
-    const lock = await ProductLock.take(this.app.databaseUrl);
-    const answering = this.send(incoming, body);
-    // An app that is down does not get to the lock.
-    await Promise.race([work(lock), answering]).finally(() => lock.release());
-    return answering;
+    if (this.isLocked) {
+      return this.send(incoming, body);
+    }
+    this.isLocked = true;
+    try {
+      const lock = await ProductLock.take(this.app.databaseUrl);
+      const answering = this.send(incoming, body);
+      // An app that is down does not get to the lock.
+      await Promise.race([work(lock), answering]).finally(() => lock.release());
+      return await answering;
+    } finally {
+      this.isLocked = false;
+    }
   }
 
   private async send({ method, url, headers }: IncomingMessage, body: Buffer): Promise<Answer> {
-    const { [FAULT_HEADER]: _, ...passedOn } = headers;
-    const sent = request(this.app.url + url!, { method, headers: passedOn, agent: false });
+    const passedOn = Object.entries(headers).filter(
+      ([name]) => ![...HOP_BY_HOP, FAULT_HEADER].includes(name),
+    );
+    const sent = request(this.app.url + url!, {
+      method,
+      headers: { ...Object.fromEntries(passedOn), 'content-length': body.byteLength },
+      agent: false,
+    });
     const [head] = (await once(sent.end(body), 'response')) as [IncomingMessage];
     return { head, body: await buffer(head) };
   }

@@ -21,7 +21,10 @@ export class Playground {
     this.pool = new Pool({ connectionString: app.databaseUrl, max: 2, application_name: 'playground' });
     // A Postgres that goes away is noticed by the next query.
     this.pool.on('error', () => undefined);
-    server.on('request', (request, response) => void this.answer(request, response));
+    server.on('request', (request, response) => {
+      // Whatever is sent here, the app next door goes on.
+      this.answer(request, response).catch(() => response.destroy());
+    });
   }
 
   /** For this machine alone: it can kill the app. */
@@ -42,17 +45,17 @@ export class Playground {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname } = new URL(request.url!, this.url);
+    const [path = '/'] = request.url!.split('?');
     if (!this.isMeant(request)) {
       return give(response, 403, 'text/plain', 'Open this page as http://localhost.');
     }
-    if (pathname.startsWith('/v1/')) {
+    if (path.startsWith('/v1/')) {
       return this.proxy.handle(request, response);
     }
-    if (pathname === '/state') {
+    if (path === '/state') {
       return this.answerState(response);
     }
-    const file = await readPageFile(pathname);
+    const file = await readPageFile(path);
     if (!file) {
       return give(response, 404, 'text/plain', 'There is no such page.');
     }

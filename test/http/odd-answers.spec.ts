@@ -22,7 +22,7 @@ const ANSWERS: Record<string, { status: number; text: string; give: Answer }> = 
   'an Express app': {
     status: 202,
     text: '{"by":"inside"}',
-    give: (response, request) => (inside as Function)(request, response),
+    give: (response, request) => inside(request, response),
   },
   'another prototype': {
     status: 201,
@@ -35,7 +35,7 @@ const ANSWERS: Record<string, { status: number; text: string; give: Answer }> = 
   'a borrowed method': {
     status: 201,
     text: 'x',
-    give: (response) => ServerResponse.prototype.end.call(response, 'x'),
+    give: (response) => (ServerResponse.prototype.end as Function).call(response, 'x'),
   },
   'a second end that is waited for': {
     status: 201,

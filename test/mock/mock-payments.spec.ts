@@ -178,6 +178,7 @@ describe('a table of one’s own', () => {
     const answers = [
       { method: 'PUT', path: '/orders/:id', key: 'late', status: 503, headers: { 'Retry-After': '7' } },
       { method: 'PUT', path: '/orders/:id', status: 204 },
+      { method: 'GET', path: '/café au lait', status: 200, body: { constructor: { a: 1 } } },
     ];
     const app = await makeApp(await readAnswers(await fileWith(JSON.stringify({ answers }))));
     await app.listen(0, '127.0.0.1');
@@ -187,18 +188,27 @@ describe('a table of one’s own', () => {
 
     expect(await put('late')).toMatchObject({ status: 503, text: '', headers: { 'retry-after': '7' } });
     expect(await put('other')).toMatchObject({ status: 204, text: '' });
+    expect((await send(url, { method: 'GET', path: encodeURI('/café au lait') })).text).toBe(
+      '{"constructor":{"a":1}}',
+    );
     await app.close();
   });
 
   it.each([
     ['{', /is not JSON: /],
     ['[]', /must be an object with the list `answers`/],
-    ['{}', /answers should not be empty/],
-    ['{"answers":[{"method":"FETCH","path":"/a","status":200}]}', /answers\.0: method must be one of .*POST/],
+    ['{}', /must be an object with the list `answers`/],
+    ['{"answers":[[]]}', /answers\.0: method must be one of/],
     [
-      '{"answers":[{"method":"POST","path":"a","status":200}]}',
-      /answers\.0: path must be a path that begins with \//,
+      '{"answers":[{"method":"GET","path":"/","status":200}]}',
+      /answers\.0: path must begin with \/, have no query/,
     ],
+    [
+      '{"answers":[{"method":"GET","path":"/a","status":200,"headers":{"a b":"1"}}]}',
+      /answers\.0: headers must be/,
+    ],
+    ['{"answers":[{"method":"FETCH","path":"/a","status":200}]}', /answers\.0: method must be one of .*POST/],
+    ['{"answers":[{"method":"POST","path":"a","status":200}]}', /answers\.0: path must begin with \//],
     ['{"answers":[{"method":"POST","path":"/a","status":"ok"}]}', /answers\.0: status must be an integer/],
     [
       '{"answers":[{"method":"POST","path":"/a","status":200,"dealy":1}]}',

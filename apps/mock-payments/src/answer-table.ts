@@ -1,28 +1,31 @@
-import { Type } from 'class-transformer';
-import {
-  ArrayNotEmpty,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsOptional,
-  IsString,
-  Length,
-  Matches,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { IsIn, IsInt, IsOptional, IsString, Length, Matches, Max, Min, ValidateBy } from 'class-validator';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What one kind of request gets. */
+function areHeaders(value: unknown): boolean {
+  return value instanceof Object && Object.entries(value).every(([name, text]) => isHeader(name, text));
+}
+
+function isHeader(name: string, text: unknown): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, text as string);
+    return typeof text === 'string' && name.toLowerCase() !== 'content-length';
+  } catch {
+    return false;
+  }
+}
+
+/** What one kind of request gets. The first one that fits a request counts. */
 export class Answer {
   @IsIn(METHODS)
   method: (typeof METHODS)[number];
 
-  /** With `:name` for a part that may be anything. */
-  @Matches(/^\//, { message: '$property must be a path that begins with /' })
+  /** With `:name` for a part that may be anything. `/` and `/openapi.json` are the mock's own. */
+  @Matches(/^\/(?!openapi\.json$)[^?#]+$/, {
+    message: '$property must begin with /, have no query, and be neither / nor /openapi.json',
+  })
   path: string;
 
   /** For requests with this key alone, each time the same. */
@@ -44,7 +47,10 @@ export class Answer {
   delay?: number;
 
   @IsOptional()
-  @IsObject()
+  @ValidateBy(
+    { name: 'areHeaders', validator: { validate: areHeaders } },
+    { message: '$property must be an object of header names and texts, without Content-Length' },
+  )
   headers?: Record<string, string>;
 
   /** Any JSON; none where it is left out. */
@@ -59,13 +65,4 @@ export class Answer {
   /** A body to send, for that page. */
   @IsOptional()
   example?: unknown;
-}
-
-/** The first one that fits a request counts. */
-export class AnswerTable {
-  @IsArray()
-  @ArrayNotEmpty()
-  @ValidateNested({ each: true })
-  @Type(() => Answer)
-  answers: Answer[];
 }

@@ -20,7 +20,8 @@ export class MockController {
 
   @All('*path')
   async answer(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const { method, path } = request;
+    const { method } = request;
+    const path = decode(request.path);
     const needsKey = method !== 'GET';
     const key = needsKey ? readKey(request.get('idempotency-key')) : undefined;
     const answer = findAnswer(this.answers, method, path, typeof key === 'string' ? key : undefined);
@@ -41,6 +42,15 @@ export class MockController {
       await sleep(answer.delay ?? 0);
     }
     send(response, answer);
+  }
+}
+
+/** As the table has it; a path that cannot be decoded fits none. */
+function decode(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
   }
 }
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { plainToInstance } from 'class-transformer';
-import { validate, type ValidationError } from 'class-validator';
-import { AnswerTable, type Answer } from './answer-table.js';
+import { validate } from 'class-validator';
+import { Answer } from './answer-table.js';
 import { UsageError } from './usage.error.js';
 
 /** The table that is used when no other is named. */
@@ -10,18 +9,18 @@ export const DEFAULT_ANSWERS = fileURLToPath(new URL('../answers.json', import.m
 
 /** @throws UsageError that names what is wrong with the file, and where */
 export async function readAnswers(file: string): Promise<Answer[]> {
-  const content: unknown = await readJson(file);
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new UsageError(`${file} must be an object with the list \`answers\`.`);
-  }
-  const table = plainToInstance(AnswerTable, content);
-  const errors = await validate(table, { whitelist: true, forbidNonWhitelisted: true });
-  if (errors.length > 0) {
+  const { answers } = Object(await readJson(file)) as { answers?: unknown };
+  if (!Array.isArray(answers) || answers.length === 0) {
     throw new UsageError(
-      [`${file} cannot be used:`, ...errors.flatMap((error) => describe(error))].join('\n- '),
+      `${file} must be an object with the list \`answers\`, which has one answer at least.`,
     );
   }
-  return table.answers;
+  const read = answers.map((answer) => Object.assign(new Answer(), answer));
+  const faults = await Promise.all(read.map((answer, index) => faultsOf(answer, `answers.${index}`)));
+  if (faults.flat().length > 0) {
+    throw new UsageError([`${file} cannot be used:`, ...faults.flat()].join('\n- '));
+  }
+  return read;
 }
 
 async function readJson(file: string): Promise<unknown> {
@@ -36,8 +35,9 @@ async function readJson(file: string): Promise<unknown> {
 }
 
 /** One line for each fault, such as `answers.2: status must be an integer number`. */
-function describe({ property, constraints = {}, children = [] }: ValidationError, path = ''): string[] {
-  const own = Object.values(constraints).map((fault) => (path ? `${path}: ${fault}` : fault));
-  const inside = path ? `${path}.${property}` : property;
-  return [...own, ...children.flatMap((child) => describe(child, inside))];
+async function faultsOf(answer: Answer, place: string): Promise<string[]> {
+  const errors = await validate(answer, { whitelist: true, forbidNonWhitelisted: true });
+  return errors.flatMap(({ constraints = {} }) =>
+    Object.values(constraints).map((fault) => `${place}: ${fault}`),
+  );
 }

@@ -49,7 +49,7 @@ interface Held {
 
 /** Shared by all intents of one name in this page: two components of it must not take two slots. */
 interface Place {
-  slot: Promise<string> | undefined;
+  slot: string | undefined;
   turn: Promise<unknown>;
 }
 
@@ -82,8 +82,8 @@ export function createIntent({ name, storage }: IntentOptions): Intent {
   /** One after the other, or two clicks at the same moment would make two keys. */
   const inTurn = <T>(work: (slot: string) => Promise<T>): Promise<T> => {
     const result = place.turn.then(async () => {
-      place.slot ??= takeSlot(`exactly-once:${name}`);
-      return work(await place.slot);
+      place.slot ??= await takeSlot(`exactly-once:${name}`);
+      return work(place.slot);
     });
     place.turn = result.catch(() => undefined);
     return result;

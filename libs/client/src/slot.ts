@@ -46,17 +46,17 @@ async function lockSlot(locks: Locks, name: string, own: string | null): Promise
   }
 }
 
-/** For as long as the page lives. @returns whether it was free */
+/** For as long as the page lives. @returns whether it was free in time */
 function hold(
   locks: Locks,
   slot: string,
   options: { ifAvailable?: boolean; signal?: AbortSignal },
 ): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const held = locks.request(slot, options, (lock) => {
       resolve(lock !== null);
       return lock && new Promise(() => undefined);
     });
-    held.catch(() => resolve(false));
+    held.catch((error: unknown) => (options.signal?.aborted ? resolve(false) : reject(error)));
   });
 }

@@ -152,7 +152,7 @@ async function atTheSameMoment(endpoint: Endpoint, concurrency: number): Promise
     expectSuccess(first);
     for (const answer of answers.filter((one) => one !== first)) {
       if (isInUse(answer)) {
-        assert.ok(answer.headers.has('retry-after'), 'A 409 must have the header Retry-After.');
+        assert.match(answer.headers.get('retry-after') ?? '', /^\d+$|GMT$/, 'Retry-After of a 409');
       } else {
         expectReplay(answer, first);
       }
@@ -199,18 +199,24 @@ async function afterRetention(
 async function afterFailure(endpoint: Endpoint, failOnce: () => unknown, replays: boolean): Promise<void> {
   const key = randomUUID();
   await failOnce();
-  const failed = await endpoint.send(key);
-  assert.ok(failed.status >= 500, `The handler was to fail, and has answered ${failed.status}.`);
+  const fail = async (): Promise<Answer> => {
+    const failed = await endpoint.send(key);
+    assert.ok(failed.status >= 500, `The handler was to fail, and has answered ${failed.status}.`);
+    return failed;
+  };
   if (replays) {
+    const failed = await fail();
     await endpoint.expectEffects(0, async () => expectReplay(await endpoint.send(key), failed));
-  } else {
-    await endpoint.expectEffects(1, async () => {
-      const retry = await endpoint.send(key);
-      expectSuccess(retry);
-      assert.equal(isReplay(retry), false, 'What is executed again must not be marked as replayed.');
-      expectReplay(await endpoint.send(key), retry);
-    });
+    return;
   }
+  // The attempt that failed must have left nothing behind.
+  await endpoint.expectEffects(1, async () => {
+    await fail();
+    const retry = await endpoint.send(key);
+    expectSuccess(retry);
+    assert.equal(isReplay(retry), false, 'What is executed again must not be marked as replayed.');
+    expectReplay(await endpoint.send(key), retry);
+  });
 }
 
 function expectSuccess({ status, bytes }: Answer): void {
@@ -238,7 +244,15 @@ function expectProblem(answer: Answer, status: number, code: string): void {
     /^application\/problem\+json\b/,
     'content type of a problem',
   );
-  assert.equal((JSON.parse(answer.bytes.toString()) as { code?: unknown }).code, code, 'code of a problem');
+  assert.equal(codeOf(answer), code, 'code of a problem');
+}
+
+function codeOf({ bytes }: Answer): unknown {
+  try {
+    return (JSON.parse(bytes.toString()) as { code?: unknown }).code;
+  } catch {
+    return undefined;
+  }
 }
 
 function isReplay({ headers }: Answer): boolean {
