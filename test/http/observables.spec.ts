@@ -9,10 +9,9 @@ import { Repository } from 'typeorm';
 import { Effect } from '../support/effect.entity.js';
 import { eventually } from '../support/eventually.js';
 import { newKey, startIdempotentApp, type IdempotentApp } from '../support/idempotent-app.js';
+import { giveUp, PATIENCE } from '../support/impatient-client.js';
 import { openTransactions } from '../support/open-transactions.js';
 import { expectReplay, onEachAdapterInEachMode } from '../support/replay.js';
-
-const PATIENCE = 100;
 
 /** Gives the value on only after the client has left. */
 const slowly: NestInterceptor = { intercept: (_context, next) => next.handle().pipe(delay(2 * PATIENCE)) };
@@ -97,8 +96,7 @@ onEachAdapterInEachMode((adapter, mode) => {
     'C42: the Observable of %s is not cancelled when its client leaves, and the retry replays',
     async (path) => {
       const key = newKey();
-      const request = app.post({ key, path, signal: AbortSignal.timeout(PATIENCE) });
-      await expect(request).rejects.toThrow();
+      await giveUp(app, key, path);
       await sleep(3 * PATIENCE);
       const retry = await eventually(async () => {
         const answer = await app.post({ key, path });
