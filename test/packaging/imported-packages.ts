@@ -8,7 +8,8 @@ interface Manifest {
   peerDependencies?: object;
 }
 
-const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+/** Not the methods of that name, such as `Buffer.from()`. */
+const IMPORT = /(?<![.\w])(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
 
 /** Packages that the built modules or their types import, and that nobody would install with them. */
 export async function undeclaredPackages(
