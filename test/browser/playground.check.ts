@@ -6,6 +6,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 
 import { LauncherProcess } from '../launcher/launcher-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { findChromium } from './chromium.js';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -50,20 +51,8 @@ async function open(): Promise<Page> {
     if (/Content Security Policy/.test(message.text())) faults.push(message.text());
   });
   await tab.goto(url);
-  await expectEventually(async () => expect(await tab.locator('#stock').textContent()).toMatch(/^\d+$/));
+  await eventually(async () => expect(await tab.locator('#stock').textContent()).toMatch(/^\d+$/));
   return tab;
-}
-
-async function expectEventually(check: () => Promise<void>, patience = 10_000): Promise<void> {
-  const end = Date.now() + patience;
-  for (;;) {
-    try {
-      return await check();
-    } catch (error) {
-      if (Date.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }
 
 async function count(sql: string): Promise<number> {
@@ -78,10 +67,7 @@ async function press(scenario: string, tab = page): Promise<void> {
 }
 
 async function verdict(pattern: RegExp, tab = page): Promise<void> {
-  await expectEventually(
-    async () => expect(await tab.locator('#verdict').textContent()).toMatch(pattern),
-    45_000,
-  );
+  await eventually(async () => expect(await tab.locator('#verdict').textContent()).toMatch(pattern), 45_000);
 }
 
 /** The rows of the time line, the oldest first; each with its answer, code, whether it was replayed, and its bytes. */
@@ -101,7 +87,7 @@ describe('the playground', () => {
 
     expect(await orders()).toBe(before + 1);
     expect(await attempts()).toEqual([['201', '', 'no', expect.stringMatching(/^\d+ bytes$/)]]);
-    await expectEventually(async () =>
+    await eventually(async () =>
       expect(await page.locator('#order-count').textContent()).toBe(String(before + 1)),
     );
     expect(await page.locator('#records tr').first().textContent()).toContain('completed');
@@ -111,7 +97,7 @@ describe('the playground', () => {
   it('places one order when the button is pressed twice quickly', async () => {
     const before = await orders();
     await page.getByRole('button', { name: 'Order one' }).dblclick();
-    await expectEventually(async () => expect((await attempts()).at(-1)).toContain('yes'));
+    await eventually(async () => expect((await attempts()).at(-1)).toContain('yes'));
 
     expect(await orders()).toBe(before + 1);
     const answers = await attempts();
@@ -129,7 +115,7 @@ describe('the playground', () => {
     const answers = await attempts();
     expect(answers.filter(([answer, , replayed]) => answer === '201' && replayed === 'no')).toHaveLength(1);
     expect(answers.filter(([answer, , replayed]) => answer === '201' && replayed === 'yes')).toHaveLength(1);
-    await expectEventually(async () =>
+    await eventually(async () =>
       expect(
         (await attempts())
           .filter(([answer]) => answer === '201')
@@ -197,7 +183,7 @@ describe('the playground', () => {
   it('goes on with the same key after a reload in the middle', async () => {
     const before = await orders();
     await press('Slow server (10 s), client gives up after 3 s');
-    await expectEventually(async () => expect(await attempts()).toHaveLength(1));
+    await eventually(async () => expect(await attempts()).toHaveLength(1));
     const key = await page.locator('#attempts code').first().textContent();
     await page.reload();
     await press('Nothing');

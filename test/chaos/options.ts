@@ -62,7 +62,13 @@ function parse(args: string[]) {
   }
 }
 
-function wholeNumber(name: string, text: string | undefined, otherwise: number, least: number): number {
+/** @param least the smallest that is allowed */
+export function wholeNumber(
+  name: string,
+  text: string | undefined,
+  otherwise: number,
+  least: number,
+): number {
   const value = text === undefined ? otherwise : Number(text);
   if (text?.trim() === '' || !Number.isSafeInteger(value) || value < least) {
     throw new UsageError(`--${name} is '${text}': it must be a whole number from ${least} on.`);

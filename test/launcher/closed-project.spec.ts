@@ -7,7 +7,10 @@ import { askApp, countStarts, FakeProject } from './fake-project.js';
 jest.setTimeout(90_000);
 
 // Only root needs another user for Postgres, which may then be locked out of the project.
-const asRoot = process.getuid?.() === 0 ? describe : describe.skip;
+const isRoot = process.getuid?.() === 0;
+const asRoot = isRoot ? describe : describe.skip;
+if (!isRoot)
+  process.stdout.write('SKIPPED closed-project.spec.ts: only root needs another user for Postgres.\n');
 
 asRoot('a launcher of root, in a folder that no other user can enter', () => {
   let project: FakeProject;

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { UsageError } from '../chaos/options.js';
+import { UsageError, wholeNumber } from '../chaos/options.js';
 
 export interface LossOptions {
   intents: number;
@@ -20,9 +20,9 @@ export function readOptions(args: string[]): LossOptions {
   }
   return {
     loss,
-    intents: wholeNumber('intents', values.intents ?? '1000', 1),
-    clients: wholeNumber('clients', values.clients ?? '16', 1),
-    seed: wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000), 0),
+    intents: wholeNumber('intents', values.intents, 1000, 1),
+    clients: wholeNumber('clients', values.clients, 16, 1),
+    seed: wholeNumber('seed', values.seed, Date.now() % 1_000_000, 0),
   };
 }
 
@@ -37,12 +37,4 @@ function parse(args: string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-}
-
-function wholeNumber(name: string, text: string, least: number): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isSafeInteger(value) || value < least) {
-    throw new UsageError(`--${name} is '${text}': it must be a whole number from ${least} on.`);
-  }
-  return value;
 }

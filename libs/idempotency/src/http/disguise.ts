@@ -183,7 +183,7 @@ class Covered {
   /** `undefined` where they are no plain properties. */
   readonly flags: Flags | undefined;
   private prototype!: object;
-  private face: object | undefined;
+  private face!: object;
   private replaced: Shadow<ServerResponse> | undefined;
 
   constructor(private readonly response: ServerResponse) {
@@ -195,17 +195,21 @@ class Covered {
     if (prototype === ServerResponse.prototype) {
       keepOneShape(response);
     }
-    this.putOn();
+    this.wear(mask, prototype);
   }
 
-  /** Puts the mask on, again where somebody has changed the prototype since. */
+  /** Puts the mask on again where somebody has changed the prototype since. */
   putOn(): void {
     const prototype = Object.getPrototypeOf(this.response) as object;
     if (prototype !== this.face) {
-      this.prototype = prototype;
-      this.face = maskOf(prototype, this.flags !== undefined).face;
-      Object.setPrototypeOf(this.response, this.face);
+      this.wear(maskOf(prototype, this.flags !== undefined), prototype);
     }
+  }
+
+  private wear({ face }: Mask, prototype: object): void {
+    this.prototype = prototype;
+    this.face = face;
+    Object.setPrototypeOf(this.response, face);
   }
 
   /** Covers also what others have replaced in this response alone. */
