@@ -12,6 +12,7 @@ export default {
     '^@exactly-once/client$': '<rootDir>/libs/client/src/index.ts',
     '^@exactly-once/nestjs$': '<rootDir>/libs/idempotency/src/index.ts',
     '^@exactly-once/nestjs/testing$': '<rootDir>/libs/idempotency/src/testing/index.ts',
+    '^@exactly-once/redis$': '<rootDir>/libs/redis/src/index.ts',
     // TypeScript sources import each other by the names of the files that will be built.
     '^(\\.{1,2}/.+)\\.js$': '$1',
   },

@@ -1,4 +1,3 @@
-import type { PurgeService } from '../../libs/idempotency/src/maintenance/purge.service.js';
 import type { LeaseBatchStatements } from '../../libs/idempotency/src/typeorm/lease-batch-statements.js';
 import type { LeaseStatements } from '../../libs/idempotency/src/typeorm/lease-statements.js';
 import type { PostgresLeaseStore } from '../../libs/idempotency/src/typeorm/postgres-lease.store.js';
@@ -7,7 +6,7 @@ import type { PostgresLeaseStore } from '../../libs/idempotency/src/typeorm/post
 export interface Mutant {
   /** Ends the sentence "the model finds a store that …". */
   title: string;
-  statement: `single.${keyof LeaseStatements}` | `shared.${keyof LeaseBatchStatements}` | 'purge.statement';
+  statement: `single.${keyof LeaseStatements}` | `shared.${keyof LeaseBatchStatements}`;
   protection: string | RegExp;
   /** @default nothing */
   instead?: string;
@@ -38,7 +37,7 @@ export const simpleMutants: Mutant[] = [
   },
   {
     title: 'purges what has a live lease',
-    statement: 'purge.statement',
+    statement: 'single.purge',
     protection: /"lock_expires_at" <= now\(\)/g,
     instead: 'true',
   },
@@ -71,7 +70,7 @@ export const racingMutants: Mutant[] = [
   },
   {
     title: 'purges what somebody has begun anew since it was looked up',
-    statement: 'purge.statement',
+    statement: 'single.purge',
     protection: / FOR UPDATE SKIP LOCKED(\) DELETE .* doomed\)) AND .*$/,
     instead: '$1',
   },
@@ -91,15 +90,14 @@ export const sharedMutants: Mutant[] = [
   },
 ];
 
-export function applyMutant(mutant: Mutant, stores: PostgresLeaseStore[], purger: PurgeService): void {
+export function applyMutant(mutant: Mutant, stores: PostgresLeaseStore[]): void {
   const { statement, protection, instead = '' } = mutant;
-  const [group, name] = statement.split('.') as ['single' | 'shared' | 'purge', string];
+  const [group, name] = statement.split('.') as ['single' | 'shared', string];
   const texts = {
     single: stores.map((store) => store['sql']),
     shared: stores.map((store) => store['batches']['sql']),
-    purge: [purger],
   };
-  for (const text of texts[group] as unknown as Record<string, string>[]) {
+  for (const text of texts[group] as Record<string, string>[]) {
     const broken = text[name]!.replace(protection, instead);
     if (broken === text[name]) throw new Error(`There is no such protection any more in: ${text[name]}`);
     text[name] = broken;

@@ -4,9 +4,8 @@ import { DataSource } from 'typeorm';
 
 import { recordId } from '../../libs/idempotency/src/engine/record-id.js';
 import type { RecordedResponse } from '../../libs/idempotency/src/engine/stored-response.js';
-import { PurgeService } from '../../libs/idempotency/src/maintenance/purge.service.js';
 import type { ExistingRecord } from '../../libs/idempotency/src/store/claim.js';
-import type { LeaseClaimResult } from '../../libs/idempotency/src/store/lease-store.interface.js';
+import type { LeaseClaimResult } from '../../libs/idempotency/src/store/idempotency-store.interface.js';
 import { type BatchLimits } from '../../libs/idempotency/src/typeorm/batch-queue.js';
 import { Connections } from '../../libs/idempotency/src/typeorm/connections.js';
 import { PostgresLeaseStore } from '../../libs/idempotency/src/typeorm/postgres-lease.store.js';
@@ -31,7 +30,6 @@ export class StoreUnderTest {
   private constructor(
     private readonly dataSource: DataSource,
     private readonly stores: PostgresLeaseStore[],
-    private readonly purger: PurgeService,
     private readonly connections = new Connections(dataSource),
   ) {}
 
@@ -46,11 +44,10 @@ export class StoreUnderTest {
     const repository = dataSource.getRepository(IdempotencyRecord);
     const logger = { warn: () => undefined, error: () => undefined };
     const stores = [0, 1].map(() => new PostgresLeaseStore(repository, logger, batching));
-    const purger = new PurgeService(repository, { purge: false } as never, undefined as never);
-    if (mutant) applyMutant(mutant, stores, purger);
+    if (mutant) applyMutant(mutant, stores);
     // A connection that is first made while a schedule is played would be late for its turn.
     await Promise.all(Array.from({ length: 8 }, () => dataSource.query('SELECT pg_sleep(0.1)')));
-    return new StoreUnderTest(dataSource, stores, purger);
+    return new StoreUnderTest(dataSource, stores);
   }
 
   close(): Promise<void> {
@@ -76,7 +73,7 @@ export class StoreUnderTest {
   /** What the store answers, as the model puts it. */
   async perform(operation: Operation, process: 0 | 1 = 0): Promise<unknown> {
     const store = this.stores[process]!;
-    if (operation.type === 'purge') return this.purger.purge();
+    if (operation.type === 'purge') return store.purge(1_000, timeLimit);
     const identity = { scope: this.run, operation: 'POST /', key: operation.record };
     const id = recordId(identity);
     switch (operation.type) {

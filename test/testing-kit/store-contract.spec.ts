@@ -30,7 +30,7 @@ afterAll(async () => {
 function openStore(limits: BatchLimits, mutant?: Mutant): PostgresLeaseStore {
   const logger = { warn: () => undefined, error: () => undefined };
   const store = new PostgresLeaseStore(dataSource.getRepository(IdempotencyRecord), logger, limits);
-  if (mutant) applyMutant(mutant, [store], undefined as never);
+  if (mutant) applyMutant(mutant, [store]);
   return store;
 }
 

@@ -15,6 +15,7 @@ import { IdempotencyService } from './idempotency.service.js';
 import { PurgeService } from './maintenance/purge.service.js';
 import { type ResolvedModuleOptions, resolveModuleOptions } from './options/resolve-module-options.js';
 import { StartUpCheck } from './start-up-check.js';
+import { IdempotencyStore } from './store/idempotency-store.interface.js';
 import { limitsOf } from './typeorm/batch-queue.js';
 import type { IdempotencyRecord } from './typeorm/idempotency-record.entity.js';
 import { PostgresLeaseStore } from './typeorm/postgres-lease.store.js';
@@ -31,7 +32,7 @@ const logger: EngineLogger = {
 };
 
 /**
- * Idempotency keys for the handlers that `@Idempotent()` marks. Import it once, beside `TypeOrmModule`.
+ * Idempotency keys for the handlers that `@Idempotent()` marks. Import it once, beside `TypeOrmModule`, or with a `store`.
  *
  * @example
  * IdempotencyModule.forRoot({ scope: (req) => req.user.id })
@@ -46,22 +47,23 @@ const logger: EngineLogger = {
       useFactory: resolveModuleOptions,
     },
     {
-      provide: IdempotencyEngine,
-      inject: [IDEMPOTENCY_REPOSITORY, PostgresLeaseStore, IDEMPOTENCY_RESOLVED_OPTIONS],
-      useFactory: (
-        repository: Repository<IdempotencyRecord>,
-        leases: PostgresLeaseStore,
-        { batching }: ResolvedModuleOptions,
-      ) => {
-        const transactions = new PostgresTransactionStore(repository, logger, limitsOf(batching));
-        return new IdempotencyEngine(transactions, leases, logger);
-      },
+      provide: IdempotencyStore,
+      inject: [IDEMPOTENCY_RESOLVED_OPTIONS, IDEMPOTENCY_REPOSITORY],
+      useFactory: ({ store, batching }: ResolvedModuleOptions, repository?: Repository<IdempotencyRecord>) =>
+        store ?? new PostgresLeaseStore(repository!, logger, limitsOf(batching)),
     },
     {
-      provide: PostgresLeaseStore,
-      inject: [IDEMPOTENCY_REPOSITORY, IDEMPOTENCY_RESOLVED_OPTIONS],
-      useFactory: (repository: Repository<IdempotencyRecord>, { batching }: ResolvedModuleOptions) =>
-        new PostgresLeaseStore(repository, logger, limitsOf(batching)),
+      provide: IdempotencyEngine,
+      inject: [IdempotencyStore, IDEMPOTENCY_RESOLVED_OPTIONS, IDEMPOTENCY_REPOSITORY],
+      useFactory: (
+        store: IdempotencyStore,
+        { batching }: ResolvedModuleOptions,
+        repository?: Repository<IdempotencyRecord>,
+      ) => {
+        const transactions =
+          repository && new PostgresTransactionStore(repository, logger, limitsOf(batching));
+        return new IdempotencyEngine(store, transactions, logger);
+      },
     },
     IdempotentHandlers,
     ProblemDetails,
@@ -69,15 +71,19 @@ const logger: EngineLogger = {
     StartUpCheck,
     IdempotencyService,
   ],
-  exports: [IdempotencyEngine, IdempotentHandlers, ProblemDetails, IdempotencyService],
+  exports: [IdempotencyEngine, IdempotentHandlers, ProblemDetails, IdempotencyService, IdempotencyStore],
 })
 export class IdempotencyModule extends ConfigurableModuleClass implements BeforeApplicationShutdown {
-  constructor(@Inject(IdempotencyEngine) private readonly engine: IdempotencyEngine) {
+  constructor(
+    @Inject(IdempotencyEngine) private readonly engine: IdempotencyEngine,
+    @Inject(IdempotencyStore) private readonly store: IdempotencyStore,
+  ) {
     super();
   }
 
-  /** Handlers that run are let to finish while the DataSource is still there. */
+  /** Handlers that run are let to finish while the DataSource and the store are still there. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.engine.close(SHUTDOWN_PATIENCE);
+    await this.store.close?.();
   }
 }

@@ -16,10 +16,8 @@ import { IDEMPOTENCY_RESOLVED_OPTIONS } from './idempotency.constants.js';
 import { PurgeService } from './maintenance/purge.service.js';
 import { describe } from './options/duration.js';
 import type { IdempotentOptions } from './options/idempotent-options.interface.js';
-import type { ResolvedModuleOptions } from './options/resolve-module-options.js';
-import { resolveOptions } from './options/resolve-options.js';
-import type { RecordInspection } from './store/lease-store.interface.js';
-import { PostgresLeaseStore } from './typeorm/postgres-lease.store.js';
+import { type ResolvedModuleOptions, resolveHandlerOptions } from './options/resolve-module-options.js';
+import { IdempotencyStore, type RecordInspection } from './store/idempotency-store.interface.js';
 
 /** Names a record. @publicApi */
 export interface IdempotencyTarget {
@@ -44,6 +42,7 @@ export type IdempotencyRunOptions = Pick<
   | 'lockTtl'
   | 'inFlight'
   | 'onAbandoned'
+  | 'onStoreError'
   | 'storeIf'
   | 'maxResponseBytes'
   | 'storeTimeout'
@@ -58,7 +57,7 @@ export class IdempotencyService {
 
   constructor(
     private readonly engine: IdempotencyEngine,
-    private readonly store: PostgresLeaseStore,
+    @Inject(IdempotencyStore) private readonly store: IdempotencyStore,
     private readonly purgeService: PurgeService,
     @Inject(IDEMPOTENCY_RESOLVED_OPTIONS) private readonly options: ResolvedModuleOptions,
   ) {}
@@ -86,7 +85,7 @@ export class IdempotencyService {
   ): Promise<T> {
     const identity = { ...identityOf(request), key: checkKey(request.key) };
     const fingerprint = hashParts('run/1', [canonicalJson(request.fingerprint)]);
-    const resolved = resolveOptions(this.options.handlerDefaults, options);
+    const resolved = resolveHandlerOptions(this.options, options);
     return runOnce(this.engine, { id: recordId(identity), ...identity, fingerprint }, resolved, work);
   }
 
@@ -123,7 +122,7 @@ export class IdempotencyService {
   }
 
   private get storeTimeout(): number {
-    return resolveOptions(this.options.handlerDefaults).storeTimeout;
+    return resolveHandlerOptions(this.options).storeTimeout;
   }
 }
 

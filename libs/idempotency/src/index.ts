@@ -6,7 +6,6 @@ export type {
   IdempotencyRunRequest,
   IdempotencyTarget,
 } from './idempotency.service.js';
-export type { RecordInspection } from './store/lease-store.interface.js';
 export { IDEMPOTENCY_PURGE_INTERVAL } from './maintenance/purge.service.js';
 
 // Decorators
@@ -26,6 +25,18 @@ export { IdempotencyGuard } from './http/idempotency.guard.js';
 export { IdempotencyInterceptor } from './http/idempotency.interceptor.js';
 export { IdempotencyExceptionFilter } from './http/idempotency-exception.filter.js';
 export { IDEMPOTENCY_KEY_HEADER, IDEMPOTENT_REPLAYED_HEADER } from './idempotency.constants.js';
+
+// Stores
+export { InMemoryIdempotencyStore, type InMemoryStoreOptions } from './memory/in-memory-idempotency.store.js';
+export { AtomicRecordStore } from './store/atomic-record.store.js';
+export type { RecordChange, StoredRecord } from './store/stored-record.js';
+export * from './store/idempotency-store.interface.js';
+export type { ClaimTarget, ExistingRecord } from './store/claim.js';
+export { NOBODY } from './store/nobody.js';
+export { withTimeLimit } from './engine/time-limit.js';
+export { StoreUnreachableError } from './store/store-unreachable.error.js';
+export type { HeaderValue, RecordedResponse, StoredResponse } from './engine/stored-response.js';
+export type { RecordIdentity } from './engine/record-id.js';
 
 // Errors
 export * from './errors/index.js';

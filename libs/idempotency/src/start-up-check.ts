@@ -1,13 +1,11 @@
 import { Inject, Injectable, Logger, type OnModuleInit, RequestMethod } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import type { Repository } from 'typeorm';
 import { type Registration, registrations } from './decorators/registration.js';
 import { IdempotencyConfigurationError } from './errors/idempotency-configuration.error.js';
 import { IdempotentHandlers } from './http/idempotent-handlers.js';
-import { IDEMPOTENCY_REPOSITORY, IDEMPOTENT_METADATA } from './idempotency.constants.js';
+import { IDEMPOTENT_METADATA } from './idempotency.constants.js';
 import { METHOD_METADATA, PATH_METADATA, SSE_METADATA } from './nest-metadata.js';
-import { checkRecordTable } from './typeorm/check-record-table.js';
-import type { IdempotencyRecord } from './typeorm/idempotency-record.entity.js';
+import { IdempotencyStore } from './store/idempotency-store.interface.js';
 
 const SAFE_METHODS: ReadonlySet<unknown> = new Set([
   RequestMethod.GET,
@@ -23,7 +21,7 @@ export class StartUpCheck implements OnModuleInit {
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly handlers: IdempotentHandlers,
-    @Inject(IDEMPOTENCY_REPOSITORY) private readonly repository: Repository<IdempotencyRecord>,
+    @Inject(IdempotencyStore) private readonly store: IdempotencyStore,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -33,7 +31,7 @@ export class StartUpCheck implements OnModuleInit {
     );
     others.forEach((provider) => this.checkProvider(provider));
     controllers.forEach((controller) => this.checkController(controller));
-    await checkRecordTable(this.repository);
+    await this.store.open?.();
   }
 
   /** Gateways, resolvers and consumers have no HTTP response to record. */

@@ -4,7 +4,12 @@ import { IdempotencyKeyInUseError } from '../errors/key.errors.js';
 import { IdempotencyShuttingDownError, IdempotencyStoreUnavailableError } from '../errors/service.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget, ExistingRecord } from '../store/claim.js';
-import type { ClaimedLease, LeaseClaim, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type {
+  ClaimedLease,
+  LeaseClaim,
+  LeaseHold,
+  IdempotencyStore,
+} from '../store/idempotency-store.interface.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import type { TransactionStore } from '../store/transaction-store.interface.js';
 import type { Attempt } from './attempt.js';
@@ -16,6 +21,7 @@ import { LeaseAttempt } from './lease-attempt.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { RenewalClock } from './renewal-clock.js';
 import { TransactionAttempt } from './transaction-attempt.js';
+import { UNPROTECTED_CLAIM, UNPROTECTED_STORE } from './unprotected.js';
 import { type Answer, answerFrom, refuse } from './verdict.js';
 
 /** What a request may do: execute under a claim, or be answered without executing. */
@@ -40,8 +46,9 @@ export class IdempotencyEngine {
   private idle: (() => void) | undefined;
 
   constructor(
-    private readonly transactions: TransactionStore,
-    private readonly leases: LeaseStore,
+    private readonly leases: IdempotencyStore,
+    /** `undefined` where the store of leases is not in the application's database; nobody asks for transactions then. */
+    private readonly transactions: TransactionStore | undefined,
     private readonly logger: EngineLogger,
   ) {}
 
@@ -143,7 +150,9 @@ export class IdempotencyEngine {
     const { ttl, isolation, transactionTimeout, storeTimeout: timeLimit } = options;
     const owner = randomUUID();
     const claim = { ...target, owner, ttl, isolation, transactionTimeout, timeLimit };
-    const result = await this.transactions.begin(claim);
+    // Options that ask for transactions where there are none do not get past the start-up.
+    const transactions = this.transactions!;
+    const result = await transactions.begin(claim);
     if (result.type !== 'claimed') {
       return result;
     }
@@ -151,7 +160,7 @@ export class IdempotencyEngine {
       claim,
       options,
       this.logger,
-      this.transactions,
+      transactions,
       result.transaction,
       this.forget,
     );
@@ -179,7 +188,15 @@ export class IdempotencyEngine {
         result.type === 'claimed' ? this.holdLease(target, options, claim, result, sentAt) : result,
       (cause: unknown) => {
         this.undoClaim(claim, ttl, cause);
-        throw cause;
+        if (options.onStoreError === 'refuse' || cause instanceof IdempotencyError) {
+          throw cause;
+        }
+        this.logger.warn(
+          `The store could not claim a key of ${operation}, and \`onStoreError\` is 'execute': the request is executed ` +
+            `without protection, so a retry may execute it again.`,
+          cause,
+        );
+        return this.holdLease(target, options, claim, UNPROTECTED_CLAIM, sentAt, UNPROTECTED_STORE);
       },
     );
   }
@@ -190,9 +207,10 @@ export class IdempotencyEngine {
     hold: LeaseHold,
     claimed: ClaimedLease,
     sentAt: number,
+    store = this.leases,
   ): Claimed {
-    const keeper = new LeaseKeeper(this.leases, hold, options.lockTtl, this.logger, sentAt, this.clock);
-    const lease = { store: this.leases, hold, claimed, keeper, background: this.background };
+    const keeper = new LeaseKeeper(store, hold, options.lockTtl, this.logger, sentAt, this.clock);
+    const lease = { store, hold, claimed, keeper, background: this.background };
     return { type: 'execute', attempt: new LeaseAttempt(target, options, this.logger, lease, this.forget) };
   }
 

@@ -1,9 +1,9 @@
 import type { IdempotencyError } from '../errors/idempotency.error.js';
 import { IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
-import { IdempotencyLeaseLostError } from '../errors/step.errors.js';
+import { IdempotencyLeaseLostError, IdempotencyStepError } from '../errors/step.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget } from '../store/claim.js';
-import type { ClaimedLease, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type { ClaimedLease, LeaseHold, IdempotencyStore } from '../store/idempotency-store.interface.js';
 import { Attempt, type EndedResponse } from './attempt.js';
 import { BackOff } from './back-off.js';
 import type { Background } from './background.js';
@@ -18,7 +18,7 @@ type WriteResult = 'written' | 'refused' | 'pending';
 
 /** What a lease attempt works with. */
 export interface Lease {
-  readonly store: LeaseStore;
+  readonly store: IdempotencyStore;
   readonly hold: LeaseHold;
   readonly claimed: ClaimedLease;
   readonly keeper: LeaseKeeper;
@@ -154,7 +154,14 @@ export class LeaseAttempt extends Attempt {
         }
       },
       recordWith: async (work, stepsAfter) => {
-        const { result, recorded } = await this.lease.store.recordStepsWith(this.lease.hold, {
+        const { store } = this.lease;
+        if (!store.recordStepsWith) {
+          throw new IdempotencyStepError(
+            'transactionalStep() needs records that are in the same database as the work, and the configured store ' +
+              'keeps them elsewhere. Use step(), and make its work repeatable: by the key that it gets, say.',
+          );
+        }
+        const { result, recorded } = await store.recordStepsWith(this.lease.hold, {
           work,
           stepsAfter,
           transactionTimeout: this.options.transactionTimeout,

@@ -1,4 +1,4 @@
-import type { LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type { LeaseHold, IdempotencyStore } from '../store/idempotency-store.interface.js';
 import type { EngineLogger } from './engine-logger.js';
 import type { BeatListener, RenewalClock } from './renewal-clock.js';
 
@@ -14,7 +14,7 @@ export class LeaseKeeper implements BeatListener {
 
   /** @param claimedAt `performance.now()` before the claim was sent */
   constructor(
-    private readonly store: LeaseStore,
+    private readonly store: IdempotencyStore,
     private readonly hold: LeaseHold,
     private readonly lockTtl: number,
     private readonly logger: EngineLogger,

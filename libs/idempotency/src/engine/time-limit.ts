@@ -7,8 +7,12 @@ export class TimeLimitError extends Error {
 }
 
 /**
+ * Gives what `work` gives, as long as it is in time: a store must reject within the time limit that it is given.
+ *
+ * @param step begins the message of the error
  * @param late gets the value when it arrives after the limit, to give back what it holds
  * @throws TimeLimitError
+ * @publicApi
  */
 export async function withTimeLimit<T>(
   step: string,

@@ -2,8 +2,7 @@ import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Registration } from '../decorators/registration.js';
 import { IDEMPOTENCY_RESOLVED_OPTIONS, IDEMPOTENT_METADATA } from '../idempotency.constants.js';
 import type { IdempotentOptions } from '../options/idempotent-options.interface.js';
-import type { ResolvedModuleOptions } from '../options/resolve-module-options.js';
-import { resolveOptions } from '../options/resolve-options.js';
+import { type ResolvedModuleOptions, resolveHandlerOptions } from '../options/resolve-module-options.js';
 import type { ResolvedOptions } from '../options/resolved-options.js';
 import type { FrameworkRequest } from './raw-http.js';
 
@@ -47,7 +46,7 @@ export class IdempotentHandlers {
     }
     const classOptions = Reflect.getMetadata(IDEMPOTENT_METADATA, controller) as
       IdempotentOptions | undefined;
-    const options = resolveOptions(this.module.handlerDefaults, classOptions, registration.options);
+    const options = resolveHandlerOptions(this.module, classOptions, registration.options);
     const handler = { registration, options };
     handlers.set(method, handler);
     return handler;

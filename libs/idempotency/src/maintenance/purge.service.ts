@@ -7,15 +7,9 @@ import {
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import type { Repository } from 'typeorm';
-import { hashParts } from '../engine/hashing.js';
-import { IDEMPOTENCY_REPOSITORY, IDEMPOTENCY_RESOLVED_OPTIONS } from '../idempotency.constants.js';
+import { IDEMPOTENCY_RESOLVED_OPTIONS } from '../idempotency.constants.js';
 import type { ResolvedModuleOptions } from '../options/resolve-module-options.js';
-import { Connections } from '../typeorm/connections.js';
-import type { IdempotencyRecord } from '../typeorm/idempotency-record.entity.js';
-import { recordTable } from '../typeorm/record-table.js';
-import { dataSourceOf } from '../typeorm/typeorm-versions.js';
-import { purgeBatch } from './purge.statement.js';
+import { IdempotencyStore } from '../store/idempotency-store.interface.js';
 
 /** Name of the interval in the application's `SchedulerRegistry`. @publicApi */
 export const IDEMPOTENCY_PURGE_INTERVAL = 'idempotency-purge';
@@ -23,31 +17,24 @@ export const IDEMPOTENCY_PURGE_INTERVAL = 'idempotency-purge';
 /** Milliseconds that one batch may take. */
 const BATCH_TIME_LIMIT = 30_000;
 
-/** Removes expired records in the background, and on demand. @internal */
+/** Removes expired records in the background, and on demand, where the store leaves that to us. @internal */
 @Injectable()
 export class PurgeService implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Idempotency');
-  private readonly connections: Connections;
-  private readonly statement: string;
-  private readonly lock: string;
   private readonly batchSize: number;
   private running: Promise<unknown> | undefined;
   private closing = false;
 
   constructor(
-    @Inject(IDEMPOTENCY_REPOSITORY) repository: Repository<IdempotencyRecord>,
+    @Inject(IdempotencyStore) private readonly store: IdempotencyStore,
     @Inject(IDEMPOTENCY_RESOLVED_OPTIONS) private readonly options: ResolvedModuleOptions,
     private readonly moduleRef: ModuleRef,
   ) {
-    const table = recordTable(repository.metadata);
-    this.connections = new Connections(dataSourceOf(repository.manager));
-    this.statement = purgeBatch(table);
-    this.lock = String(hashParts('purge/1', [table.name]).readBigInt64BE(0));
     this.batchSize = options.purge ? options.purge.batchSize : 1_000;
   }
 
   onApplicationBootstrap(): void {
-    if (this.options.purge) {
+    if (this.options.purge && this.store.purge) {
       const timer = setInterval(() => this.runInBackground(), this.options.purge.interval);
       this.registry.addInterval(IDEMPOTENCY_PURGE_INTERVAL, timer.unref());
     }
@@ -69,13 +56,9 @@ export class PurgeService implements OnApplicationBootstrap, OnModuleDestroy {
   async purge(): Promise<number> {
     let removed = 0;
     for (;;) {
-      const { rowCount } = await this.connections.query(
-        this.statement,
-        [this.batchSize, this.lock],
-        BATCH_TIME_LIMIT,
-      );
-      removed += rowCount ?? 0;
-      if (this.closing || (rowCount ?? 0) < this.batchSize) {
+      const batch = (await this.store.purge?.(this.batchSize, BATCH_TIME_LIMIT)) ?? 0;
+      removed += batch;
+      if (this.closing || batch < this.batchSize) {
         return removed;
       }
     }

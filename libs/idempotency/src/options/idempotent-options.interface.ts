@@ -49,7 +49,7 @@ export interface ReplayHeadersOptions {
  * @publicApi
  */
 export interface IdempotentOptions {
-  /** See {@link IdempotencyMode}. @default 'transaction' */
+  /** See {@link IdempotencyMode}. @default 'transaction'; 'lease' with a `store` of the module */
   mode?: IdempotencyMode;
   /**
    * Whether a request without a key is refused with 400 `IDEMPOTENCY_KEY_REQUIRED`. With `false` such a
@@ -100,6 +100,12 @@ export interface IdempotentOptions {
    * over; `'retry'` lets the next request execute. @default 'fail'
    */
   onAbandoned?: 'fail' | 'retry';
+  /**
+   * `lease` mode, when the store does not answer a claim within `storeTimeout`: `'refuse'` answers 503
+   * `IDEMPOTENCY_STORE_UNAVAILABLE` and executes nothing; `'execute'` executes without protection, so that a retry may
+   * execute again, and logs a warning for each such request. @default 'refuse'
+   */
+  onStoreError?: 'refuse' | 'execute';
   /**
    * The largest response body that is stored; a larger one is sent, and cannot be replayed. The results of the steps of
    * an attempt, together, have the same limit. @default '1mb'

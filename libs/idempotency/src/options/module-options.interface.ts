@@ -1,4 +1,5 @@
 import type { InjectionToken, ModuleMetadata, OptionalFactoryDependency, Type } from '@nestjs/common';
+import type { IdempotencyStore } from '../store/idempotency-store.interface.js';
 import type { Duration } from './duration.js';
 import type { IdempotentOptions } from './idempotent-options.interface.js';
 
@@ -17,6 +18,14 @@ export interface PurgeOptions {
  */
 export interface IdempotencyModuleOptions extends IdempotentOptions {
   scope: Exclude<IdempotentOptions['scope'], undefined>;
+  /**
+   * Where the records are, if not in Postgres: a `RedisIdempotencyStore` of `@exactly-once/redis`, an
+   * `InMemoryIdempotencyStore` for tests, or one of your own. It has `lease` mode alone, which is the default then. A
+   * store that is a provider is injected: `forRootAsync({ inject: [MyStore], useFactory: (store) => ({ store, … }) })`.
+   *
+   * @default Postgres, on the configured DataSource
+   */
+  store?: IdempotencyStore;
   /** Absolute address of your own page on idempotency keys; sent as `Link: <…>; rel="describedby"` with errors. */
   documentationUrl?: string;
   /** Prefix of the `type` URI of problem details; the code in kebab case is appended. @default 'urn:exactly-once:problem:' */

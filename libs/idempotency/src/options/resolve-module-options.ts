@@ -4,6 +4,8 @@ import type { IdempotentOptions } from './idempotent-options.interface.js';
 import type { IdempotencyModuleOptions } from './module-options.interface.js';
 import { checkFields } from './known-fields.js';
 import { resolveOptions } from './resolve-options.js';
+import type { ResolvedOptions } from './resolved-options.js';
+import type { IdempotencyStore } from '../store/idempotency-store.interface.js';
 
 /** The default of `problemTypeBase`: names that identify, and lead nowhere. */
 export const DEFAULT_PROBLEM_TYPE_BASE = 'urn:exactly-once:problem:';
@@ -12,6 +14,8 @@ export const DEFAULT_PROBLEM_TYPE_BASE = 'urn:exactly-once:problem:';
 export interface ResolvedModuleOptions {
   /** What every handler starts from. */
   readonly handlerDefaults: IdempotentOptions;
+  /** `undefined`: Postgres, on the configured DataSource. */
+  readonly store: IdempotencyStore | undefined;
   readonly documentationUrl: string | undefined;
   readonly problemTypeBase: string;
   readonly batching: boolean;
@@ -20,8 +24,19 @@ export interface ResolvedModuleOptions {
 
 /** Checks the options of the module once, at start-up. @throws IdempotencyConfigurationError */
 export function resolveModuleOptions(options: IdempotencyModuleOptions | undefined): ResolvedModuleOptions {
-  const { documentationUrl, problemTypeBase, purge, batching = true, ...handlerDefaults } = options ?? {};
-  resolveOptions(handlerDefaults);
+  const {
+    documentationUrl,
+    problemTypeBase,
+    purge,
+    batching = true,
+    store,
+    ...defaults
+  } = options ?? ({} as Partial<IdempotencyModuleOptions>);
+  if (store !== undefined) {
+    checkStore(store);
+  }
+  const handlerDefaults = store ? { ...defaults, mode: defaults.mode ?? 'lease' } : defaults;
+  resolveHandlerOptions({ handlerDefaults, store });
   if (purge !== false) {
     checkFields('purge', purge, ['interval', 'batchSize'], '; or false');
   }
@@ -32,11 +47,59 @@ export function resolveModuleOptions(options: IdempotencyModuleOptions | undefin
   }
   return {
     handlerDefaults,
+    store,
     batching,
     documentationUrl: documentationUrl === undefined ? undefined : url('documentationUrl', documentationUrl),
     problemTypeBase: url('problemTypeBase', problemTypeBase ?? DEFAULT_PROBLEM_TYPE_BASE),
     purge: purge === false ? false : { interval: purgeInterval(purge), batchSize: batchSize(purge) },
   };
+}
+
+/**
+ * The options of one handler, or of one call outside HTTP.
+ *
+ * @throws IdempotencyConfigurationError naming the option, its value and the fix
+ */
+export function resolveHandlerOptions(
+  { handlerDefaults, store }: Pick<ResolvedModuleOptions, 'handlerDefaults' | 'store'>,
+  ...layers: (IdempotentOptions | undefined)[]
+): ResolvedOptions {
+  const options = resolveOptions(handlerDefaults, ...layers);
+  if (store && options.mode === 'transaction') {
+    throw new IdempotencyConfigurationError(
+      `The option \`mode\` is 'transaction', and the records are in ${nameOf(store)}, which cannot commit together with ` +
+        `what the handler writes to its database: a crash between the two commits would lose one of them. Use ` +
+        `\`mode: 'lease'\`, or leave the option \`store\` out to keep the records in Postgres.`,
+    );
+  }
+  return options;
+}
+
+const STORE_METHODS = [
+  'claim',
+  'complete',
+  'release',
+  'renew',
+  'recordSteps',
+  'find',
+  'inspect',
+  'releaseAbandoned',
+] as const satisfies (keyof IdempotencyStore)[];
+
+function checkStore(store: unknown): void {
+  const missing = STORE_METHODS.filter(
+    (method) => typeof (store as Record<string, unknown> | null)?.[method] !== 'function',
+  );
+  if (missing.length > 0) {
+    throw new IdempotencyConfigurationError(
+      `The option \`store\` is ${describe(store)}, which is not an IdempotencyStore: it has no ${missing.join('(), no ')}(). ` +
+        `Use one such as \`new RedisIdempotencyStore(url)\` of '@exactly-once/redis', or leave it out to use Postgres.`,
+    );
+  }
+}
+
+function nameOf(store: object): string {
+  return `the store ${store.constructor.name}`;
 }
 
 type Purge = Exclude<IdempotencyModuleOptions['purge'], false>;

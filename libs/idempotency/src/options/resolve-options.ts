@@ -16,6 +16,7 @@ const DEFAULTS = {
   keyFormat: 'any',
   inFlight: 'reject',
   onAbandoned: 'fail',
+  onStoreError: 'refuse',
   maxResponseBytes: '1mb',
   storeTimeout: '5s',
   transactionTimeout: '60s',
@@ -65,6 +66,7 @@ export function resolveOptions(...layers: (IdempotentOptions | undefined)[]): Re
     storeIf: optionalFunction('storeIf', merged.storeIf)!,
     waitInFlight: waitInFlight(merged.inFlight),
     onAbandoned: oneOf('onAbandoned', merged.onAbandoned, ['fail', 'retry']),
+    onStoreError: oneOf('onStoreError', merged.onStoreError, ['refuse', 'execute']),
     maxResponseBytes: parseByteSize('maxResponseBytes', merged.maxResponseBytes),
     headerRule: new HeaderRule(merged.replayHeaders),
     storeTimeout: timer('storeTimeout', merged.storeTimeout),
@@ -83,7 +85,7 @@ function mergeLayers(layers: (IdempotentOptions | undefined)[]): MergedOptions {
     if (!OPTION_NAMES.has(name)) {
       throw new IdempotencyConfigurationError(
         `The option \`${name}\` does not exist here. A handler has these: ${[...OPTION_NAMES].toSorted().join(', ')}. ` +
-          `\`IdempotencyModule.forRoot()\` has them too, and: batching, dataSource, documentationUrl, isGlobal, problemTypeBase, purge.`,
+          `\`IdempotencyModule.forRoot()\` has them too, and: batching, dataSource, documentationUrl, isGlobal, problemTypeBase, purge, store.`,
       );
     }
     if (value !== undefined) {

@@ -18,6 +18,7 @@ export interface AttemptOptions {
   /** Milliseconds that a duplicate waits for the first request; 0 rejects it at once. */
   readonly waitInFlight: number;
   readonly onAbandoned: 'fail' | 'retry';
+  readonly onStoreError: 'refuse' | 'execute';
   readonly maxResponseBytes: number;
   readonly storeTimeout: number;
   readonly transactionTimeout: number;

@@ -10,4 +10,4 @@ export {
   type StoreContractCase,
   type StoreContractOptions,
 } from './store-contract.js';
-export type { LeaseStore } from '../store/lease-store.interface.js';
+export type { IdempotencyStore } from '../store/idempotency-store.interface.js';

@@ -3,7 +3,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordId } from '../engine/record-id.js';
 import type { RecordedResponse, StoredResponse } from '../engine/stored-response.js';
-import type { LeaseClaim, LeaseClaimResult, LeaseHold, LeaseStore } from '../store/lease-store.interface.js';
+import type {
+  LeaseClaim,
+  LeaseClaimResult,
+  LeaseHold,
+  IdempotencyStore,
+} from '../store/idempotency-store.interface.js';
 
 /** @publicApi */
 export interface StoreContractOptions {
@@ -288,7 +293,7 @@ const CASES: Record<string, Case> = {
  * @publicApi
  */
 export function idempotencyStoreContract(
-  createStore: () => LeaseStore | Promise<LeaseStore>,
+  createStore: () => IdempotencyStore | Promise<IdempotencyStore>,
   { passTime = sleep, callers = 16 }: StoreContractOptions = {},
 ): StoreContractCase[] {
   return Object.entries(CASES).map(([name, run]) => ({
@@ -298,7 +303,7 @@ export function idempotencyStoreContract(
 }
 
 interface World {
-  readonly store: LeaseStore;
+  readonly store: IdempotencyStore;
   /** A claim of a record that no other case has. */
   readonly claim: typeof newClaim;
   readonly passTime: (milliseconds: number) => Promise<unknown>;
@@ -337,7 +342,7 @@ function holdOf({ id, owner, timeLimit }: LeaseClaim): LeaseHold {
   return { id, owner, timeLimit };
 }
 
-function race(store: LeaseStore, callers: number, claim: LeaseClaim): Promise<LeaseClaimResult[]> {
+function race(store: IdempotencyStore, callers: number, claim: LeaseClaim): Promise<LeaseClaimResult[]> {
   return Promise.all(Array.from({ length: callers }, () => store.claim(another(claim))));
 }
 

@@ -1,5 +1,5 @@
 import type { RecordedResponse } from '../engine/stored-response.js';
-import type { LeaseClaim, LeaseHold } from '../store/lease-store.interface.js';
+import type { LeaseClaim, LeaseHold } from '../store/idempotency-store.interface.js';
 import { type BatchLimits, BatchQueue } from './batch-queue.js';
 import type { RunStatement } from './connections.js';
 import { leaseBatchStatements, type LeaseBatchStatements } from './lease-batch-statements.js';

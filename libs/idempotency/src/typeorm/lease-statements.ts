@@ -1,5 +1,7 @@
-import { fromNow, isExpired, lookUp, NOBODY, stateOf } from './record-row.js';
+import { purgeBatch } from './purge.statement.js';
+import { fromNow, isExpired, lookUp, stateOf } from './record-row.js';
 import type { RecordTable } from './record-table.js';
+import { NOBODY } from '../store/nobody.js';
 
 /** The SQL of the lease store, one statement each. */
 export type LeaseStatements = ReturnType<typeof leaseStatements>;
@@ -77,6 +79,9 @@ export function leaseStatements(table: RecordTable) {
       `${c.owner} AS owner, ${c.createdAt} AS "createdAt", ${c.lockExpiresAt} AS "lockExpiresAt", ` +
       `${c.completedAt} AS "completedAt", ${c.expiresAt} AS "expiresAt", ${c.status} AS status, ` +
       `${c.steps} AS steps, ${stateOf(table)} AS state FROM ${name} WHERE ${c.id} = $1`,
+
+    /** $1 batch size, $2 advisory lock */
+    purge: purgeBatch(table),
 
     /** Never prolongs the lease of another owner. $1 id, $2 owner, $3 lockTtl */
     renew: `UPDATE ${name} SET ${c.lockExpiresAt} = ${fromNow('$3')} WHERE ${isHeld}`,

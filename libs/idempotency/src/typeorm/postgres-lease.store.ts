@@ -1,5 +1,6 @@
 import type { Repository } from 'typeorm';
 import type { EngineLogger } from '../engine/engine-logger.js';
+import { hashParts } from '../engine/hashing.js';
 import type { RecordedResponse } from '../engine/stored-response.js';
 import { Deadline } from '../engine/time-limit.js';
 import type { ExistingRecord } from '../store/claim.js';
@@ -8,18 +9,19 @@ import type {
   LeaseClaim,
   LeaseClaimResult,
   LeaseHold,
-  LeaseStore,
+  IdempotencyStore,
   RecordInspection,
   StepWork,
-} from '../store/lease-store.interface.js';
+} from '../store/idempotency-store.interface.js';
 import type { BatchLimits } from './batch-queue.js';
+import { checkRecordTable } from './check-record-table.js';
 import { Connections } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';
 import { type Claimed, LeaseBatches } from './lease-batches.js';
 import { type LeaseStatements, leaseStatements } from './lease-statements.js';
 import { makeAmbient } from './ambient/make-ambient.js';
 import { type RecordRow, responseColumns, toExistingRecord } from './record-row.js';
-import { recordTable } from './record-table.js';
+import { type RecordTable, recordTable } from './record-table.js';
 import { StepTransaction } from './step-transaction.js';
 import { dataSourceOf } from './typeorm-versions.js';
 
@@ -27,16 +29,21 @@ import { dataSourceOf } from './typeorm-versions.js';
 const NEW: ClaimedLease = { type: 'claimed', attempt: 1, steps: null };
 
 /** `lease` mode on Postgres: each operation is one or two statements that commit by themselves. */
-export class PostgresLeaseStore implements LeaseStore {
+export class PostgresLeaseStore implements IdempotencyStore {
   private readonly connections: Connections;
   private readonly sql: LeaseStatements;
   private readonly steps: StepTransaction;
   private readonly batches: LeaseBatches;
+  private readonly table: RecordTable;
+  /** Of the advisory lock by which one instance purges at a time. */
+  private readonly purgeLock: string;
 
   constructor(repository: Repository<IdempotencyRecord>, logger: EngineLogger, limits: BatchLimits) {
     const dataSource = dataSourceOf(repository.manager);
     this.connections = new Connections(dataSource);
     const table = recordTable(repository.metadata);
+    this.table = table;
+    this.purgeLock = String(hashParts('purge/1', [table.name]).readBigInt64BE(0));
     this.sql = leaseStatements(table);
     this.batches = new LeaseBatches(table, this.sql, this.connections.run, limits);
     this.steps = new StepTransaction(this.connections, table, this.sql, makeAmbient(dataSource), logger);
@@ -95,6 +102,16 @@ export class PostgresLeaseStore implements LeaseStore {
 
   async find(id: Buffer, timeLimit: number): Promise<ExistingRecord | undefined> {
     return toExistingRecord(await this.row(id, timeLimit));
+  }
+
+  async purge(limit: number, timeLimit: number): Promise<number> {
+    const { rowCount } = await this.connections.query(this.sql.purge, [limit, this.purgeLock], timeLimit);
+    return rowCount ?? 0;
+  }
+
+  /** @throws IdempotencyConfigurationError when the table cannot be used */
+  open(): Promise<void> {
+    return checkRecordTable(this.connections, this.table);
   }
 
   private async claimExisting(

@@ -1,12 +1,11 @@
 import { IdempotencyRecordUnreadableError } from '../errors/outcome.errors.js';
 import type { HeaderValue, RecordedResponse } from '../engine/stored-response.js';
 import type { ExistingRecord } from '../store/claim.js';
+import type { RecordInspection } from '../store/idempotency-store.interface.js';
+import { NOBODY } from '../store/nobody.js';
 import type { RecordTable } from './record-table.js';
 
-export type RecordState = 'expired' | 'completed' | 'in-flight' | 'abandoned' | 'released';
-
-/** The owner of a record that was released with steps: no attempt has it as its fencing token. */
-export const NOBODY = '00000000-0000-0000-0000-000000000000';
+export type RecordState = RecordInspection['state'];
 
 /** A row as `LOOK_UP` gives it. */
 export interface RecordRow {

@@ -2,17 +2,34 @@ import type { Provider } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
 import { IdempotencyConfigurationError } from '../errors/idempotency-configuration.error.js';
-import { IDEMPOTENCY_REPOSITORY } from '../idempotency.constants.js';
+import { IDEMPOTENCY_REPOSITORY, IDEMPOTENCY_RESOLVED_OPTIONS } from '../idempotency.constants.js';
+import type { ResolvedModuleOptions } from '../options/resolve-module-options.js';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
 
-/** @param name of the DataSource; the default one without it */
+/**
+ * None where the records are in a store of their own.
+ *
+ * @param name of the DataSource; the default one without it
+ */
 export function repositoryProvider(name: string | undefined): Provider {
   // Called for what it does besides: a DataSource with `autoLoadEntities` then knows the entity.
   TypeOrmModule.forFeature([IdempotencyRecord], name);
   return {
     provide: IDEMPOTENCY_REPOSITORY,
-    inject: [getDataSourceToken(name)],
-    useFactory: (dataSource: DataSource): Repository<IdempotencyRecord> => {
+    inject: [IDEMPOTENCY_RESOLVED_OPTIONS, { token: getDataSourceToken(name), optional: true }],
+    useFactory: (
+      { store }: ResolvedModuleOptions,
+      dataSource: DataSource | undefined,
+    ): Repository<IdempotencyRecord> | undefined => {
+      if (store) {
+        return undefined;
+      }
+      if (!dataSource) {
+        throw new IdempotencyConfigurationError(
+          `There is no DataSource '${name ?? 'default'}' for idempotency records. Import \`TypeOrmModule.forRoot()\`, name ` +
+            `another DataSource with the option \`dataSource\`, or set the option \`store\`.`,
+        );
+      }
       if (dataSource.options.type !== 'postgres') {
         throw new IdempotencyConfigurationError(
           `The DataSource '${name ?? 'default'}' is of type '${dataSource.options.type}'. Idempotency records need ` +

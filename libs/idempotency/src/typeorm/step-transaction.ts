@@ -3,7 +3,7 @@ import type { QueryRunner } from 'typeorm';
 import { BackOff } from '../engine/back-off.js';
 import type { EngineLogger } from '../engine/engine-logger.js';
 import { Deadline } from '../engine/time-limit.js';
-import type { LeaseHold, StepWork } from '../store/lease-store.interface.js';
+import type { LeaseHold, StepWork } from '../store/idempotency-store.interface.js';
 import { AmbientTransaction } from './ambient/ambient-transaction.js';
 import { type Connection, type Connections, limited } from './connections.js';
 import type { LeaseStatements } from './lease-statements.js';

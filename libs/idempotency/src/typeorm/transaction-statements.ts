@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { RecordedResponse } from '../engine/stored-response.js';
-import type { LeaseHold } from '../store/lease-store.interface.js';
+import type { LeaseHold } from '../store/idempotency-store.interface.js';
 import type { TransactionClaim } from '../store/transaction-store.interface.js';
 import { fromNow, isExpired, lookUp, responseColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';

@@ -1,4 +1,4 @@
-import type { RecordTable } from '../typeorm/record-table.js';
+import type { RecordTable } from './record-table.js';
 
 /**
  * Removes one batch of expired records, oldest first, if no other instance is at it. Small batches, since one

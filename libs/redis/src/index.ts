@@ -1,0 +1,5 @@
+export {
+  RedisIdempotencyStore,
+  type RedisConnection,
+  type RedisStoreOptions,
+} from './redis-idempotency.store.js';

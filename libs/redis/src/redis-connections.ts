@@ -1,0 +1,157 @@
+import { IdempotencyConfigurationError, StoreUnreachableError, withTimeLimit } from '@exactly-once/nestjs';
+import { Redis, type Cluster, type RedisOptions } from 'ioredis';
+import type { RedisConnection, RedisStoreOptions } from './redis-idempotency.store.js';
+import { type ScriptName, SCRIPTS } from './scripts.js';
+
+/** Milliseconds that a start waits for Redis. */
+const START_TIME_LIMIT = 10_000;
+
+/** Milliseconds without an answer after which a connection counts as lost: a network that drops packets closes nothing. */
+const SOCKET_TIME_LIMIT = 5_000;
+
+const DEFAULT_PREFIX = 'idempotency:';
+
+type Argument = string | number | Buffer;
+
+/** ioredis makes one method of each script; its second form gives replies as they are, since bodies are bytes. */
+type Scripted = Record<`${ScriptName}Buffer`, (...values: Argument[]) => Promise<unknown>>;
+
+/**
+ * What the store needs of its connections, whatever the client they are made like is used for. Nothing is sent again by
+ * itself, and nothing waits in a queue that no time limit ends: an operation that was given up must not be carried out later.
+ */
+const CONNECTION_OPTIONS = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: null,
+  socketTimeout: SOCKET_TIME_LIMIT,
+  retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000),
+  // What was a master may be a replica now: the name is to be resolved anew.
+  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+} satisfies RedisOptions;
+
+/** The store's own client of a Redis server, of what Sentinel watches, or of a cluster. */
+export class RedisConnections {
+  private readonly client: Redis | Cluster;
+  private readonly scripts: Scripted;
+  private readonly prefix: string;
+  private readiness: Promise<void> | undefined;
+  private lastError: unknown;
+
+  constructor(connection: RedisConnection, options: RedisStoreOptions) {
+    this.prefix = prefixOf(options);
+    this.client = clientLike(connection);
+    this.client.on('error', (error) => {
+      this.lastError = error;
+    });
+    for (const [name, lua] of Object.entries(SCRIPTS)) {
+      this.client.defineCommand(name, { numberOfKeys: 1, lua });
+    }
+    this.scripts = this.client as unknown as Scripted;
+  }
+
+  /**
+   * Runs a script on the record of this id.
+   *
+   * @throws StoreUnreachableError where nothing was sent; another error where it is not known what became of it
+   */
+  async run<T>(script: ScriptName, id: Buffer, values: Argument[], timeLimit: number): Promise<T> {
+    const key = this.prefix + id.toString('base64url');
+    const left = this.client.status === 'ready' ? timeLimit : await this.untilReady(timeLimit);
+    const reply = this.scripts[`${script}Buffer`](key, ...values);
+    return (await withTimeLimit('Asking Redis', left, reply)) as T;
+  }
+
+  /** @throws IdempotencyConfigurationError */
+  async open(): Promise<void> {
+    try {
+      await this.untilReady(START_TIME_LIMIT);
+    } catch (cause) {
+      this.client.disconnect();
+      throw new IdempotencyConfigurationError(
+        `Redis, which is to keep the idempotency records, cannot be reached: ${String(this.lastError ?? cause)} Check the ` +
+          `address and the password that RedisIdempotencyStore was given, and that the server runs.`,
+        { cause: this.lastError ?? cause },
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.client.status === 'ready') {
+      await this.client.quit().catch(() => undefined);
+    }
+    this.client.disconnect();
+  }
+
+  /** The servers that records are written to. */
+  masters(): Redis[] {
+    return isCluster(this.client) ? this.client.nodes('master') : [this.client];
+  }
+
+  /** @returns how many milliseconds are left */
+  private async untilReady(timeLimit: number): Promise<number> {
+    const since = performance.now();
+    try {
+      await withTimeLimit('Connecting to Redis', timeLimit, this.ready());
+    } catch (error) {
+      throw new StoreUnreachableError(this.lastError ?? error);
+    }
+    return Math.max(1, timeLimit - (performance.now() - since));
+  }
+
+  /** All that wait share one listener. */
+  private ready(): Promise<void> {
+    if (this.client.status === 'wait') {
+      this.client.connect().catch(() => undefined);
+    }
+    this.readiness ??= new Promise((resolve) => {
+      this.client.once('ready', () => {
+        this.readiness = undefined;
+        this.lastError = undefined;
+        resolve();
+      });
+    });
+    return this.client.status === 'ready' ? Promise.resolve() : this.readiness;
+  }
+}
+
+function clientLike(connection: RedisConnection): Redis | Cluster {
+  if (typeof connection === 'string') {
+    return new Redis(connection, CONNECTION_OPTIONS);
+  }
+  if (!('duplicate' in connection)) {
+    return new Redis({ ...connection, ...CONNECTION_OPTIONS });
+  }
+  if (!isCluster(connection)) {
+    return connection.duplicate(CONNECTION_OPTIONS);
+  }
+  const { retryStrategy: _, ...redisOptions } = CONNECTION_OPTIONS;
+  return connection.duplicate([], {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    scaleReads: 'master',
+    redisOptions: { ...connection.options.redisOptions, ...redisOptions },
+  });
+}
+
+function isCluster(client: Redis | Cluster): client is Cluster {
+  return client.isCluster;
+}
+
+function prefixOf(options: RedisStoreOptions): string {
+  const unknown = Object.keys(options).find((name) => name !== 'keyPrefix');
+  if (unknown !== undefined) {
+    throw new IdempotencyConfigurationError(
+      `The option \`${unknown}\` of RedisIdempotencyStore does not exist. It has this one: keyPrefix. What concerns the ` +
+        `connection belongs into its first parameter.`,
+    );
+  }
+  const { keyPrefix = DEFAULT_PREFIX } = options;
+  if (typeof keyPrefix !== 'string' || keyPrefix === '') {
+    throw new IdempotencyConfigurationError(
+      `The option \`keyPrefix\` of RedisIdempotencyStore is ${JSON.stringify(keyPrefix)}. Use a text such as '${DEFAULT_PREFIX}'.`,
+    );
+  }
+  return keyPrefix;
+}

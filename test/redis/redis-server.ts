@@ -1,0 +1,120 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Redis } from 'ioredis';
+
+import { freePort } from '../../src/embedded-postgres/index.js';
+
+const START_TIMEOUT_MS = 10_000;
+
+/** Nothing on disk, or every write before its answer. */
+export const NOT_PERSISTENT = ['--save', '', '--appendonly', 'no'];
+export const DURABLE = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
+
+/** The version of `redis-server` on this machine; undefined where there is none. */
+export function redisVersion(): string | undefined {
+  try {
+    return / v=(\S+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+export interface RedisServerOptions {
+  /** Of `redis-server`. @default NOT_PERSISTENT */
+  flags?: string[];
+  /** @default a free one */
+  port?: number;
+  /** For what it keeps on disk. @default a temporary one, which is removed when it stops */
+  folder?: string;
+  /** Told of every process that is started, to end it whatever happens. */
+  watch?: (process: ChildProcess) => void;
+}
+
+/** A `redis-server` of its own on the loopback interface. */
+export class RedisServer {
+  private child!: ChildProcess;
+
+  private constructor(
+    readonly port: number,
+    readonly folder: string,
+    private readonly options: RedisServerOptions,
+  ) {}
+
+  static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
+    const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'exactly-once-redis-')));
+    const server = new RedisServer(options.port ?? (await freePort()), folder, options);
+    await server.launch();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  /** Asks it on a connection of its own. */
+  async ask<T>(work: (client: Redis) => Promise<T>): Promise<T> {
+    const client = new Redis(this.port, '127.0.0.1', { retryStrategy: null, lazyConnect: true });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return await work(client);
+    } finally {
+      client.disconnect();
+    }
+  }
+
+  /** As by a crash: what is not on disk is lost. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  }
+
+  /** Starts it again, on the same port and with what it had on disk. */
+  async launch(): Promise<void> {
+    const { flags = NOT_PERSISTENT, watch } = this.options;
+    const base = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--dir', this.folder];
+    this.child = spawn('redis-server', [...base, ...flags], { stdio: 'ignore', detached: true });
+    watch?.(this.child);
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    while (!(await this.answers())) {
+      if (Date.now() > deadline || this.child.exitCode !== null) {
+        throw new Error(`redis-server does not start on port ${this.port}.`);
+      }
+      await sleep(50);
+    }
+  }
+
+  /** Stops answering, with all connections open, until `resume()`. */
+  stall(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child.kill('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    if (this.options.folder === undefined) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Whether it serves requests, and has read what it had on disk. */
+  private answers(): Promise<boolean> {
+    return this.ask((client) => client.ping()).then(
+      () => true,
+      () => false,
+    );
+  }
+}
