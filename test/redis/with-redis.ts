@@ -12,8 +12,12 @@ export function describeWithRedis(title: string, body: () => void): void {
     return;
   }
   if (process.env.REQUIRE_REDIS === '1') {
-    throw new Error('REQUIRE_REDIS is 1, and there is no redis-server on this machine: apt-get install redis-server');
+    throw new Error(
+      'REQUIRE_REDIS is 1, and there is no redis-server on this machine: apt-get install redis-server',
+    );
   }
-  process.stdout.write(`SKIPPED "${title}": there is no redis-server on this machine (apt-get install redis-server).\n`);
+  process.stdout.write(
+    `SKIPPED "${title}": there is no redis-server on this machine (apt-get install redis-server).\n`,
+  );
   describe.skip(title, body);
 }
