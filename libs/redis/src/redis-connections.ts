@@ -11,7 +11,7 @@ const SOCKET_TIME_LIMIT = 5_000;
 
 const DEFAULT_PREFIX = 'idempotency:';
 
-type Argument = string | number | Buffer;
+export type Argument = string | number | Buffer;
 
 /** ioredis makes one method of each script; its second form gives replies as they are, since bodies are bytes. */
 type Scripted = Record<`${ScriptName}Buffer`, (...values: Argument[]) => Promise<unknown>>;
@@ -46,21 +46,38 @@ export class RedisConnections {
       this.lastError = error;
     });
     for (const [name, lua] of Object.entries(SCRIPTS)) {
-      this.client.defineCommand(name, { numberOfKeys: 1, lua });
+      this.client.defineCommand(name, { lua });
     }
     this.scripts = this.client as unknown as Scripted;
   }
 
+  /** Whether records are on several servers, so that they cannot share a script. */
+  get isCluster(): boolean {
+    return isCluster(this.client);
+  }
+
   /**
-   * Runs a script on the record of this id.
+   * Runs a script on these records.
    *
+   * @param records id and arguments of each, of the same number
+   * @returns the replies, one for each
    * @throws StoreUnreachableError where nothing was sent; another error where it is not known what became of it
    */
-  async run<T>(script: ScriptName, id: Buffer, values: Argument[], timeLimit: number): Promise<T> {
-    const key = this.prefix + id.toString('base64url');
+  async run<Reply>(
+    script: ScriptName,
+    records: readonly [id: Buffer, ...values: Argument[]][],
+    timeLimit: number,
+  ): Promise<Reply[]> {
     const left = this.client.status === 'ready' ? timeLimit : await this.untilReady(timeLimit);
-    const reply = this.scripts[`${script}Buffer`](key, ...values);
-    return (await withTimeLimit('Asking Redis', left, reply)) as T;
+    const values: Argument[] = [records.length];
+    for (const [id] of records) {
+      values.push(this.prefix + id.toString('base64url'));
+    }
+    for (const [, ...argumentsOfOne] of records) {
+      values.push(...argumentsOfOne);
+    }
+    const replies = this.scripts[`${script}Buffer`](...values);
+    return (await withTimeLimit('Asking Redis', left, replies)) as Reply[];
   }
 
   /** @throws IdempotencyConfigurationError */
