@@ -6,7 +6,7 @@ import {
   type RecordedResponse,
 } from '@exactly-once/nestjs';
 import type { Argument, RedisConnections } from './redis-connections.js';
-import { isRefusedByRedis } from './redis-errors.js';
+import { isRefusedRecord } from './redis-errors.js';
 
 /** What concurrent requests share: one script on all their records. A long one would hold up everybody else's commands. */
 const SHARED: BatchLimits = { maxRows: 64, maxBytes: 1024 * 1024, parallel: 1, standstill: 100 };
@@ -44,7 +44,7 @@ export class RedisBatches {
   readonly renewals: BatchQueue<Renewal, boolean>;
 
   constructor(connections: RedisConnections) {
-    const options = { limits: connections.isCluster ? SINGLE : SHARED, isRefused: isRefusedByRedis };
+    const options = { limits: connections.isCluster ? SINGLE : SHARED, isRefused: isRefusedRecord };
     this.claims = new BatchQueue(
       (claims, timeLimit) => connections.run('claim', claims.map(claimRecord), timeLimit),
       options,

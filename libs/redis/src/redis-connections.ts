@@ -1,6 +1,7 @@
 import { IdempotencyConfigurationError, StoreUnreachableError, withTimeLimit } from '@exactly-once/nestjs';
 import { Redis, type Cluster, type RedisOptions } from 'ioredis';
 import type { RedisConnection, RedisStoreOptions } from './redis-idempotency.store.js';
+import { isRefusal } from './redis-errors.js';
 import { type ScriptName, SCRIPTS } from './scripts.js';
 
 /** Milliseconds that a start waits for Redis. */
@@ -17,14 +18,15 @@ export type Argument = string | number | Buffer;
 type Scripted = Record<`${ScriptName}Buffer`, (...values: Argument[]) => Promise<unknown>>;
 
 /**
- * What the store needs of its connections, whatever the client they are made like is used for. Nothing is sent again by
- * itself, and nothing waits in a queue that no time limit ends: an operation that was given up must not be carried out later.
+ * What the store needs of its connections, whatever the client they are made like is used for. What was sent on a connection
+ * that is lost fails at once (`maxRetriesPerRequest`) and is not sent again by itself, and nothing waits in a queue: an
+ * operation that was given up should not be carried out later.
  */
 const CONNECTION_OPTIONS = {
   lazyConnect: true,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: null,
+  maxRetriesPerRequest: 0,
   socketTimeout: SOCKET_TIME_LIMIT,
   retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000),
   // What was a master may be a replica now: the name is to be resolved anew.
@@ -77,7 +79,21 @@ export class RedisConnections {
       values.push(...argumentsOfOne);
     }
     const replies = this.scripts[`${script}Buffer`](...values);
-    return (await withTimeLimit('Asking Redis', left, replies)) as Reply[];
+    try {
+      return (await withTimeLimit('Asking Redis', left, replies)) as Reply[];
+    } catch (error) {
+      throw this.isRefusal(error)
+        ? new StoreUnreachableError(error, 'Redis has refused the operation.')
+        : error;
+    }
+  }
+
+  /**
+   * A refused script has written nothing: Redis judges its memory and its role before the first write. In a cluster a script
+   * may be sent a second time, and only that be refused.
+   */
+  private isRefusal(error: unknown): boolean {
+    return !this.isCluster && isRefusal(error);
   }
 
   /** @throws IdempotencyConfigurationError */
