@@ -27,8 +27,8 @@ export function redisVersion(): string | undefined {
 export interface RedisServerOptions {
   /** Of `redis-server`. @default NOT_PERSISTENT */
   flags?: string[];
-  /** @default a free one */
-  port?: number;
+  /** A file of settings, which flags add to. */
+  file?: string;
   /** For what it keeps on disk. @default a temporary one, which is removed when it stops */
   folder?: string;
   /** Told of every process that is started, to end it whatever happens. */
@@ -47,7 +47,7 @@ export class RedisServer {
 
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
     const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'exactly-once-redis-')));
-    const server = new RedisServer(options.port ?? (await freePort()), folder, options);
+    const server = new RedisServer(await freePort(), folder, options);
     await server.launch();
     return server;
   }
@@ -88,9 +88,12 @@ export class RedisServer {
 
   /** Starts it again, on the same port and with what it had on disk. */
   async launch(): Promise<void> {
-    const { flags = NOT_PERSISTENT, watch } = this.options;
+    const { file, flags = NOT_PERSISTENT, watch } = this.options;
     const base = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--dir', this.folder];
-    this.child = spawn('redis-server', [...base, ...flags], { stdio: 'ignore', detached: true });
+    this.child = spawn('redis-server', [...(file ? [file] : []), ...base, ...flags], {
+      stdio: 'ignore',
+      detached: true,
+    });
     watch?.(this.child);
     const deadline = Date.now() + START_TIMEOUT_MS;
     while (!(await this.answers())) {
