@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+// Nest loads it in the app, and class-transformer needs it.
+// oxlint-disable-next-line import/no-unassigned-import
 import 'reflect-metadata';
 
 import { validateEnvironment } from '../../apps/orders/src/config/validate-environment.js';
