@@ -4,6 +4,7 @@ import { Playground } from '../playground/playground.js';
 import { migrate } from './migrate.js';
 import { OrdersApp } from './orders-app.js';
 import { choosePort, firstFreePort } from './port.js';
+import { probeRedis } from './redis.js';
 import type { Settings } from './settings.js';
 
 const PLAYGROUND_PORT = 3200;
@@ -22,8 +23,9 @@ export class Launcher {
    * @throws StartError when something that the user can change is in the way.
    */
   async run(): Promise<void> {
-    // First, since this needs no database, and the answer should be there at once.
+    // First, since these need no database, and the answer should be there at once.
     if (this.settings.port) await choosePort(this.settings.port);
+    if (this.settings.redisUrl) await probeRedis(this.settings.redisUrl);
 
     let lost: Error | undefined;
     const database = await openDatabase(this.settings.databaseUrl, (cause) => {
@@ -55,7 +57,9 @@ export class Launcher {
       databaseUrl: database.url,
       ...this.settings,
       onFirstReady: (port) =>
-        this.openPlayground(port, database.url).then(({ url }) => console.log(greeting(port, url, database))),
+        this.openPlayground(port, database.url).then(({ url }) =>
+          console.log(greeting(port, url, database, this.settings.redisUrl)),
+        ),
     });
     try {
       await this.app.run(signal);

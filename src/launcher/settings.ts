@@ -4,6 +4,8 @@ import { StartError } from './start-error.js';
 export interface Settings {
   /** A Postgres to use instead of the embedded one. */
   databaseUrl?: string;
+  /** The Redis that the app is to keep its idempotency records in. */
+  redisUrl?: string;
   /** The port that has to be used. Without it, the first free one from 3000. `0` is any free one. */
   port?: number;
 }
@@ -11,6 +13,7 @@ export interface Settings {
 /** An empty variable counts as not set, as in `PORT= npm start`. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const { DATABASE_URL: databaseUrl, PORT: port, HTTP_ADAPTER: adapter } = env;
+  const { IDEMPOTENCY_STORE: store, REDIS_URL: redisUrl } = env;
   if (adapter && !['express', 'fastify'].includes(adapter)) {
     throw new StartError(`HTTP_ADAPTER is '${adapter}'. It has to be 'express' or 'fastify'.`);
   }
@@ -20,5 +23,17 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new StartError('DATABASE_URL has to begin with postgres:// or postgresql://.');
   }
-  return { ...(databaseUrl && { databaseUrl }), ...(port && { port: Number(port) }) };
+  if (store && !['postgres', 'redis'].includes(store)) {
+    throw new StartError(`IDEMPOTENCY_STORE is '${store}'. It has to be 'postgres' or 'redis'.`);
+  }
+  if (store === 'redis' && !/^rediss?:\/\/./.test(redisUrl ?? '')) {
+    throw new StartError(
+      "IDEMPOTENCY_STORE is 'redis', so REDIS_URL has to be set, and to begin with redis:// or rediss://.",
+    );
+  }
+  return {
+    ...(databaseUrl && { databaseUrl }),
+    ...(store === 'redis' && { redisUrl }),
+    ...(port && { port: Number(port) }),
+  };
 }

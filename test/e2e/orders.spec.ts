@@ -104,6 +104,11 @@ onEachAdapter((adapter) => {
     await post(`/v1/orders/${order.id}/refund`, randomUUID()).expect(201);
   });
 
+  it('is healthy when the database answers and has the records', async () => {
+    const { body } = await get('/health').expect(200);
+    expect(body.details).toMatchObject({ database: { status: 'up' }, idempotency: { status: 'up' } });
+  });
+
   it('a request without a token is refused before its key is looked at', async () => {
     await request(app.getHttpServer()).post('/v1/orders').send(ORDER).expect(401);
   });

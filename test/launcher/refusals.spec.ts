@@ -40,9 +40,18 @@ describe('a launcher that cannot start', () => {
     expect(refusal).not.toContain('secret');
   });
 
+  it('says in one line that REDIS_URL leads nowhere, before it starts a database, and keeps the password to itself', async () => {
+    const REDIS_URL = 'redis://:secret@127.0.0.1:1';
+    const refusal = await refusalOf({ IDEMPOTENCY_STORE: 'redis', REDIS_URL });
+    expect(refusal).toMatch(/^The Redis of REDIS_URL cannot be used: .*ECONNREFUSED.*\n$/);
+    expect(refusal).not.toContain('secret');
+  });
+
   it.each([
     [{ DATABASE_URL: 'mysql://127.0.0.1/orders' }, /^DATABASE_URL has to begin with postgres:.*\n$/],
     [{ HTTP_ADAPTER: 'koa' }, /^HTTP_ADAPTER is 'koa'\..*'express' or 'fastify'.*\n$/],
+    [{ IDEMPOTENCY_STORE: 'mysql' }, /^IDEMPOTENCY_STORE is 'mysql'\..*'postgres' or 'redis'.*\n$/],
+    [{ IDEMPOTENCY_STORE: 'redis' }, /^IDEMPOTENCY_STORE is 'redis', so REDIS_URL has to be set.*\n$/],
     [{ PORT: 'http' }, /^PORT is 'http'\..*\n$/],
     [{ PORT: '65536' }, /^PORT is '65536'\..*\n$/],
   ])('says in one line what is wrong with %j', async (env, line) => {
