@@ -5,7 +5,7 @@ import {
   type LeaseHold,
   type RecordedResponse,
 } from '@exactly-once/nestjs';
-import type { Argument, RedisConnections } from './redis-connections.js';
+import type { Argument, RecordArguments, RedisConnections } from './redis-connections.js';
 import { isRefusedRecord } from './redis-errors.js';
 
 /** What concurrent requests share: one script on all their records. A long one would hold up everybody else's commands. */
@@ -62,10 +62,8 @@ export class RedisBatches {
   }
 }
 
-type Values = [id: Buffer, ...values: Argument[]];
-
 /** Texts alone: ioredis is faster with a command that has no bytes in it. */
-function claimRecord(claim: LeaseClaim): Values {
+function claimRecord(claim: LeaseClaim): RecordArguments {
   const { id, owner, fingerprint, lockTtl, ttl, takeOverAbandoned, operation, key, scope } = claim;
   const mayTakeOver = takeOverAbandoned ? 1 : 0;
   return [
@@ -81,7 +79,7 @@ function claimRecord(claim: LeaseClaim): Values {
   ];
 }
 
-function completeRecord({ hold, response, ttl }: Completion): Values {
+function completeRecord({ hold, response, ttl }: Completion): RecordArguments {
   const answer: Argument[] =
     response === 'unavailable'
       ? ['', '', '']
@@ -89,7 +87,7 @@ function completeRecord({ hold, response, ttl }: Completion): Values {
   return [hold.id, hold.owner, ttl, ...answer];
 }
 
-function renewRecord({ hold, lockTtl }: Renewal): Values {
+function renewRecord({ hold, lockTtl }: Renewal): RecordArguments {
   return [hold.id, hold.owner, lockTtl];
 }
 

@@ -14,6 +14,9 @@ const DEFAULT_PREFIX = 'idempotency:';
 
 export type Argument = string | number | Buffer;
 
+/** What a script needs to know of one record. */
+export type RecordArguments = [id: Buffer, ...values: Argument[]];
+
 /** ioredis makes one method of each script; its second form gives replies as they are, since bodies are bytes. */
 type Scripted = Record<`${ScriptName}Buffer`, (...values: Argument[]) => Promise<unknown>>;
 
@@ -62,15 +65,17 @@ export class RedisConnections {
    * Runs a script on these records.
    *
    * @param records id and arguments of each, of the same number
+   * @param timeLimit milliseconds that it waits for a connection; an answer is waited for by the caller
    * @returns the replies, one for each
-   * @throws StoreUnreachableError where nothing was sent; another error where it is not known what became of it
+   * @throws StoreUnreachableError where nothing has happened; another error where it is not known what became of it
    */
-  async run<Reply>(
-    script: ScriptName,
-    records: readonly [id: Buffer, ...values: Argument[]][],
-    timeLimit: number,
-  ): Promise<Reply[]> {
-    const left = this.client.status === 'ready' ? timeLimit : await this.untilReady(timeLimit);
+  run<Reply>(script: ScriptName, records: readonly RecordArguments[], timeLimit: number): Promise<Reply[]> {
+    return this.client.status === 'ready'
+      ? this.send(script, records)
+      : this.untilReady(timeLimit).then(() => this.send(script, records));
+  }
+
+  private send<Reply>(script: ScriptName, records: readonly RecordArguments[]): Promise<Reply[]> {
     const values: Argument[] = [records.length];
     for (const [id] of records) {
       values.push(this.prefix + id.toString('base64url'));
@@ -78,14 +83,12 @@ export class RedisConnections {
     for (const [, ...argumentsOfOne] of records) {
       values.push(...argumentsOfOne);
     }
-    const replies = this.scripts[`${script}Buffer`](...values);
-    try {
-      return (await withTimeLimit('Asking Redis', left, replies)) as Reply[];
-    } catch (error) {
+    const replies = this.scripts[`${script}Buffer`](...values) as Promise<Reply[]>;
+    return replies.catch((error: unknown) => {
       throw this.isRefusal(error)
         ? new StoreUnreachableError(error, 'Redis has refused the operation.')
         : error;
-    }
+    });
   }
 
   /**
@@ -122,15 +125,13 @@ export class RedisConnections {
     return isCluster(this.client) ? this.client.nodes('master') : [this.client];
   }
 
-  /** @returns how many milliseconds are left */
-  private async untilReady(timeLimit: number): Promise<number> {
-    const since = performance.now();
+  /** @throws StoreUnreachableError */
+  private async untilReady(timeLimit: number): Promise<void> {
     try {
       await withTimeLimit('Connecting to Redis', timeLimit, this.ready());
     } catch (error) {
       throw new StoreUnreachableError(this.lastError ?? error);
     }
-    return Math.max(1, timeLimit - (performance.now() - since));
   }
 
   /** All that wait share one listener. */

@@ -8,6 +8,7 @@ import {
   type LeaseHold,
   type RecordedResponse,
   type RecordInspection,
+  withTimeLimit,
 } from '@exactly-once/nestjs';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { type Claimed, RedisBatches, type Shown } from './redis-batches.js';
@@ -49,14 +50,8 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     this.batches = new RedisBatches(this.connections);
   }
 
-  async claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
-    const reply = await this.batches.claims.add(claim, new Deadline(claim.timeLimit));
-    if (reply === 1) {
-      return CLAIMED_FIRST;
-    }
-    return isClaimed(reply)
-      ? { type: 'claimed', attempt: reply[1], steps: reply[2]?.toString() ?? null }
-      : existing(reply);
+  claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
+    return this.batches.claims.add(claim, new Deadline(claim.timeLimit)).then(claimResult);
   }
 
   complete(hold: LeaseHold, response: RecordedResponse, ttl: number): Promise<boolean> {
@@ -128,9 +123,19 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     timeLimit: number,
     ...record: [id: Buffer, ...values: string[]]
   ): Promise<Reply> {
-    const [reply] = await this.connections.run<Reply>(script, [record], timeLimit);
+    const running = this.connections.run<Reply>(script, [record], timeLimit);
+    const [reply] = await withTimeLimit('Asking Redis', timeLimit, running);
     return reply!;
   }
+}
+
+function claimResult(reply: 1 | Claimed | Shown): LeaseClaimResult {
+  if (reply === 1) {
+    return CLAIMED_FIRST;
+  }
+  return isClaimed(reply)
+    ? { type: 'claimed', attempt: reply[1], steps: reply[2]?.toString() ?? null }
+    : existing(reply);
 }
 
 function isClaimed(reply: Claimed | Shown): reply is Claimed {
