@@ -47,6 +47,11 @@ export class InMemoryIdempotencyStore extends AtomicRecordStore {
         `The option \`maxEntries\` is ${describe(maxEntries)}. Use a whole number, at least 1.`,
       );
     }
+    if (typeof allowInProduction !== 'boolean') {
+      throw new IdempotencyConfigurationError(
+        `The option \`allowInProduction\` is ${describe(allowInProduction)}. Use true or false.`,
+      );
+    }
     this.maxEntries = maxEntries;
     this.maxBytes = parseByteSize('maxBytes', maxBytes);
     this.allowInProduction = allowInProduction;

@@ -23,6 +23,7 @@ describe('the options of a handler', () => {
       fingerprint: undefined,
       waitInFlight: 0,
       onAbandoned: 'fail',
+      onStoreError: 'refuse',
       maxResponseBytes: 1_048_576,
       storeTimeout: 5_000,
       transactionTimeout: 60_000,
@@ -80,6 +81,7 @@ describe('the options of a handler', () => {
     ['inFlight.wait', { wait: 'long' }, /is 'long'.*'30s'/],
     ['inFlight.wait', { wait: '30d' }, /is '30d'.*at most '24d'/],
     ['onAbandoned', 'ignore', /is 'ignore'.*'fail', 'retry'/],
+    ['onStoreError', 'ignore', /is 'ignore'.*'refuse', 'execute'/],
     ['maxResponseBytes', '1gb', /is '1gb'.*'1mb'/],
     ['replayHeaders.allow', { allow: 'x-quota' }, /list of header names/],
     ['storeTimeout', '25d', /is '25d'.*at most '24d'/],
@@ -101,6 +103,8 @@ describe('the options of a handler', () => {
     const options = { retention: '24h' } as IdempotentOptions;
 
     expect(() => resolveOptions({ scope }, options)).toThrow(IdempotencyConfigurationError);
-    expect(() => resolveOptions(options)).toThrow(/`retention` does not exist.*fingerprint.*ttl/);
+    expect(() => resolveOptions(options)).toThrow(
+      /`retention` does not exist.*fingerprint.*onStoreError.*ttl.*forRoot.*purge, store/,
+    );
   });
 });

@@ -9,5 +9,5 @@ export {
   idempotencyStoreContract,
   type StoreContractCase,
   type StoreContractOptions,
-} from './store-contract.js';
+} from './store-contract/store-contract.js';
 export type { IdempotencyStore } from '../store/idempotency-store.interface.js';
