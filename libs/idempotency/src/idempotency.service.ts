@@ -18,6 +18,7 @@ import { describe } from './options/duration.js';
 import type { IdempotentOptions } from './options/idempotent-options.interface.js';
 import { type ResolvedModuleOptions, resolveHandlerOptions } from './options/resolve-module-options.js';
 import { IdempotencyStore, type RecordInspection } from './store/idempotency-store.interface.js';
+import { keepTimeLimits } from './store/keep-time-limits.js';
 
 /** Names a record. @publicApi */
 export interface IdempotencyTarget {
@@ -54,13 +55,16 @@ export type IdempotencyRunOptions = Pick<
 @Injectable()
 export class IdempotencyService {
   private readonly logger = new Logger('Idempotency');
+  private readonly store: IdempotencyStore;
 
   constructor(
     private readonly engine: IdempotencyEngine,
-    @Inject(IdempotencyStore) private readonly store: IdempotencyStore,
+    @Inject(IdempotencyStore) store: IdempotencyStore,
     private readonly purgeService: PurgeService,
     @Inject(IDEMPOTENCY_RESOLVED_OPTIONS) private readonly options: ResolvedModuleOptions,
-  ) {}
+  ) {
+    this.store = keepTimeLimits(store);
+  }
 
   /** The attempt that the running code belongs to; `undefined` outside an idempotent request. */
   get context(): IdempotentContext | undefined {

@@ -41,6 +41,7 @@ const CLAIMED_FIRST: LeaseClaimResult = { type: 'claimed', attempt: 1, steps: nu
  * @publicApi
  */
 export class RedisIdempotencyStore implements IdempotencyStore {
+  readonly keepsTimeLimits = true;
   private readonly connections: RedisConnections;
   private readonly batches: RedisBatches;
 

@@ -10,6 +10,7 @@ import type {
   LeaseHold,
   IdempotencyStore,
 } from '../store/idempotency-store.interface.js';
+import { keepTimeLimits } from '../store/keep-time-limits.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import type { TransactionStore } from '../store/transaction-store.interface.js';
 import type { Attempt } from './attempt.js';
@@ -37,6 +38,7 @@ const LONGEST_LATE_CLAIM = 60_000;
 
 /** Lets exactly one of the requests with one key execute, and answers the others from its record. */
 export class IdempotencyEngine {
+  private readonly leases: IdempotencyStore;
   private readonly live = new Set<Attempt>();
   /** Claims that were sent and not answered. */
   private claiming = 0;
@@ -46,11 +48,13 @@ export class IdempotencyEngine {
   private idle: (() => void) | undefined;
 
   constructor(
-    private readonly leases: IdempotencyStore,
+    leases: IdempotencyStore,
     /** `undefined` where the store of leases is not in the application's database; nobody asks for transactions then. */
     private readonly transactions: TransactionStore | undefined,
     private readonly logger: EngineLogger,
-  ) {}
+  ) {
+    this.leases = keepTimeLimits(leases);
+  }
 
   /**
    * Claims the record, or waits for the one who has it as long as `inFlight` says. A request that waits

@@ -1,6 +1,6 @@
 import { hashParts } from './hashing.js';
 
-/** Who, what and which: the three that identify a record. */
+/** Who, what and which: the three that identify a record. @publicApi */
 export interface RecordIdentity {
   /** `null` where the `scope` option is `false`. */
   readonly scope: string | null;

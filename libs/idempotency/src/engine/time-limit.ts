@@ -14,29 +14,32 @@ export class TimeLimitError extends Error {
  * @throws TimeLimitError
  * @publicApi
  */
-export async function withTimeLimit<T>(
+export function withTimeLimit<T>(
   step: string,
   milliseconds: number,
   work: Promise<T>,
   late?: (value: T) => void,
 ): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  let isLate = false;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
       isLate = true;
       reject(new TimeLimitError(step, milliseconds));
     }, milliseconds);
+    work.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+        if (isLate) {
+          late?.(value);
+        }
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error as Error);
+      },
+    );
   });
-  work.then(
-    (value) => isLate && late?.(value),
-    () => undefined,
-  );
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** One time limit over several steps. */

@@ -4,6 +4,7 @@ export const UNPROTECTED_CLAIM: ClaimedLease = { type: 'claimed', attempt: 1, st
 
 /** Keeps nothing and says yes: for a request that is executed although its claim could not be made. */
 export const UNPROTECTED_STORE: IdempotencyStore = {
+  keepsTimeLimits: true,
   claim: async () => UNPROTECTED_CLAIM,
   complete: async () => true,
   release: async () => true,

@@ -1,7 +1,7 @@
 import type { RecordIdentity } from '../engine/record-id.js';
 import type { RecordedResponse } from '../engine/stored-response.js';
 
-/** Which record, and what a retry must repeat. */
+/** Which record, and what a retry must repeat. @publicApi */
 export interface ClaimTarget extends RecordIdentity {
   /** 32 bytes, see `recordId()`. */
   readonly id: Buffer;
@@ -12,6 +12,8 @@ export interface ClaimTarget extends RecordIdentity {
 /**
  * What a record looks like to a request that did not win it. Of a request that is `in-flight` the
  * fingerprint may be unknown to the store; it is then one that differs from the caller's.
+ *
+ * @publicApi
  */
 export type ExistingRecord =
   | {

@@ -83,11 +83,19 @@ export const IdempotencyStore = Symbol('IdempotencyStore');
  *
  * **Repeatable.** A rejection means "not known whether it happened", unless it is a `StoreUnreachableError`. Each
  * operation may therefore be called again with the same arguments, by its owner alone, and then gives the same result.
- * It may even take effect after it was given up; the owner in it keeps it from harm. It rejects within `timeLimit`.
+ * It may even take effect after it was given up; the owner in it keeps it from harm.
  *
  * @publicApi
  */
 export interface IdempotencyStore {
+  /**
+   * Whether each operation rejects within its `timeLimit` by itself. Where it does not say so, the caller is told after
+   * that time, and the operation goes on unheeded.
+   *
+   * @default false
+   */
+  readonly keepsTimeLimits?: boolean;
+
   /**
    * Makes the caller the one that executes, when the record is free, expired, released with steps, or abandoned and
    * `takeOverAbandoned`. Of any number of concurrent callers exactly one gets `claimed`; the others are shown what is

@@ -21,7 +21,7 @@ export interface StoredRecord {
   readonly response: RecordedResponse | null;
 }
 
-/** What becomes of a record, and what the caller is told. `record` `undefined` removes it; the same object leaves it. */
+/** What becomes of a record, and what the caller is told. `record` `undefined` removes it; the same object leaves it. @publicApi */
 export interface Changed<T> {
   readonly record: StoredRecord | undefined;
   readonly result: T;

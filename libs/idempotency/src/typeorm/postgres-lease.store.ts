@@ -30,6 +30,7 @@ const NEW: ClaimedLease = { type: 'claimed', attempt: 1, steps: null };
 
 /** `lease` mode on Postgres: each operation is one or two statements that commit by themselves. */
 export class PostgresLeaseStore implements IdempotencyStore {
+  readonly keepsTimeLimits = true;
   private readonly connections: Connections;
   private readonly sql: LeaseStatements;
   private readonly steps: StepTransaction;

@@ -1,0 +1,23 @@
+import { withTimeLimit } from '../engine/time-limit.js';
+import type { IdempotencyStore } from './idempotency-store.interface.js';
+
+/** A store that may hang must not keep requests waiting for longer than `storeTimeout`, nor leases from being renewed. */
+export function keepTimeLimits(store: IdempotencyStore): IdempotencyStore {
+  if (store.keepsTimeLimits) {
+    return store;
+  }
+  const within = <T>(timeLimit: number, work: Promise<T>): Promise<T> =>
+    withTimeLimit('Asking the store', timeLimit, work);
+  return {
+    claim: (claim) => within(claim.timeLimit, store.claim(claim)),
+    complete: (hold, response, ttl) => within(hold.timeLimit, store.complete(hold, response, ttl)),
+    release: (hold) => within(hold.timeLimit, store.release(hold)),
+    renew: (hold, lockTtl) => within(hold.timeLimit, store.renew(hold, lockTtl)),
+    recordSteps: (hold, steps) => within(hold.timeLimit, store.recordSteps(hold, steps)),
+    // As long as the work of the user's, whose transaction has a limit of its own.
+    recordStepsWith: store.recordStepsWith?.bind(store),
+    find: (id, timeLimit) => within(timeLimit, store.find(id, timeLimit)),
+    inspect: (id, timeLimit) => within(timeLimit, store.inspect(id, timeLimit)),
+    releaseAbandoned: (id, timeLimit) => within(timeLimit, store.releaseAbandoned(id, timeLimit)),
+  };
+}
