@@ -4,6 +4,7 @@ import { ConfigModule, ConfigService } from '@nestjs/config';
 import { AuthModule } from './auth/auth.module.js';
 import type { User } from './auth/user.js';
 import type { Environment } from './config/environment.js';
+import { idempotencyStore } from './config/idempotency-store.js';
 import { validateEnvironment } from './config/validate-environment.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -21,6 +22,7 @@ import { ProductsModule } from './products/products.module.js';
       useFactory: (config: ConfigService<Environment, true>) => ({
         // A key belongs to the user who sent it: two users may send the same one.
         scope: (request: { user?: User }) => request.user?.id,
+        store: idempotencyStore(config),
         ttl: config.get('IDEMPOTENCY_TTL', { infer: true }),
         lockTtl: config.get('LOCK_TTL', { infer: true }),
         purge: { interval: config.get('PURGE_INTERVAL', { infer: true }) },

@@ -1,5 +1,5 @@
 import { Type } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, Matches, Max, Min, ValidateIf } from 'class-validator';
 import { type Duration, IsDuration } from './duration.js';
 
 /** Every variable that the application reads, with its rule and its default. */
@@ -24,6 +24,17 @@ export class Environment {
 
   @IsIn(['express', 'fastify'], { message: "must be 'express' or 'fastify'" })
   HTTP_ADAPTER: 'express' | 'fastify' = 'express';
+
+  /** Where the idempotency records are. */
+  @IsIn(['postgres', 'redis'], { message: "must be 'postgres' or 'redis'" })
+  IDEMPOTENCY_STORE: 'postgres' | 'redis' = 'postgres';
+
+  @ValidateIf(({ IDEMPOTENCY_STORE }: Environment) => IDEMPOTENCY_STORE === 'redis')
+  @Matches(/^rediss?:\/\/./, {
+    message:
+      "must be the address of a Redis server, such as redis://localhost:6379, where IDEMPOTENCY_STORE is 'redis'",
+  })
+  REDIS_URL: string;
 
   /** How long a request that died keeps its key in lease mode. */
   @IsDuration()

@@ -6,7 +6,7 @@ import type { Order } from './order.entity.js';
 export class OrderConfirmation {
   private readonly logger = new Logger(OrderConfirmation.name);
 
-  send({ id: orderId, customerId }: Order): void {
+  send({ id: orderId, customerId }: Pick<Order, 'id' | 'customerId'>): void {
     this.logger.log('Confirmed an order', { event: 'mail.order-confirmation', orderId, customerId });
   }
 }

@@ -11,7 +11,8 @@ import { CurrentUser } from '../auth/current-user.decorator.js';
 import type { User } from '../auth/user.js';
 import { ApiIdempotent } from '../docs/api-idempotent.decorator.js';
 import type { Reply } from '../http/reply.js';
-import { CreateOrderDto } from './dto/create-order.dto.js';
+import { StepsFactory } from '../steps/steps.factory.js';
+import { contentOf, CreateOrderDto } from './dto/create-order.dto.js';
 import { OrderResponse } from './dto/order.response.js';
 import { OrderConfirmation } from './order-confirmation.js';
 import { OrderIdPipe } from './order-id.pipe.js';
@@ -24,11 +25,16 @@ export class OrdersController {
   constructor(
     private readonly orders: OrdersService,
     private readonly confirmation: OrderConfirmation,
+    private readonly steps: StepsFactory,
   ) {}
 
-  /** The order, its stock and its idempotency record are committed in one transaction. */
+  /**
+   * The order, its stock and the note that it is placed are committed in one transaction, which on Postgres is that of the
+   * idempotency record. On Redis an attempt that died or failed may have committed it all the same: a retry gets what that
+   * one would have answered, so it may go on.
+   */
   @Post()
-  @Idempotent()
+  @Idempotent({ onAbandoned: 'retry', storeIf: ({ status }) => status < 500 })
   @ApiIdempotent()
   @ApiCreatedResponse({ type: OrderResponse, headers: { Location: { schema: { type: 'string' } } } })
   async create(
@@ -37,12 +43,16 @@ export class OrdersController {
     @Res({ passthrough: true }) reply: Reply,
     @IdempotencyContext() context: IdempotentContext,
   ): Promise<OrderResponse> {
-    const order = await this.orders.place(user.id, body);
+    const order = await this.steps
+      .of(context, contentOf(body))
+      .transactionalStep('place', async (manager) =>
+        OrderResponse.from(await this.orders.place(manager, user.id, body)),
+      );
     // Not before the commit, or an order that was rolled back would be confirmed. A crash just after it loses this mail; a
     // mail that must be sent is a row written with the order, which a job works off (an outbox).
-    context.afterCommit(() => this.confirmation.send(order));
+    context.afterCommit(() => this.confirmation.send({ id: order.id, customerId: user.id }));
     reply.header('Location', `/v1/orders/${order.id}`);
-    return OrderResponse.from(order);
+    return order;
   }
 
   @Get()

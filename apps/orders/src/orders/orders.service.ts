@@ -5,7 +5,7 @@ import {
   UnprocessableEntityException,
 } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { type EntityManager, Repository } from 'typeorm';
 import type { Product } from '../products/product.entity.js';
 import { ProductsService } from '../products/products.service.js';
 import type { CreateOrderDto } from './dto/create-order.dto.js';
@@ -16,30 +16,36 @@ import { Order } from './order.entity.js';
 export class OrdersService {
   constructor(
     @InjectRepository(Order) private readonly orders: Repository<Order>,
-    @InjectRepository(OrderLine) private readonly lines: Repository<OrderLine>,
     private readonly products: ProductsService,
   ) {}
 
   /**
-   * Writes to three tables and opens no transaction: it runs in the one of the request, which also
-   * holds the idempotency record. So all of it is committed, or none.
+   * Writes to three tables and opens no transaction: it runs in the one of its manager, which also holds the note that
+   * this order is placed. So all of it is committed, or none.
    */
-  async place(customerId: string, { items, currency }: CreateOrderDto): Promise<Order> {
-    const catalogue = await this.findProducts(items, currency);
+  async place(
+    manager: EntityManager,
+    customerId: string,
+    { items, currency }: CreateOrderDto,
+  ): Promise<Order> {
+    const catalogue = await this.findProducts(manager, items, currency);
     // Always in the same order, so that two orders for the same products cannot deadlock.
     const sorted = items.toSorted((a, b) => (a.sku < b.sku ? -1 : 1));
     for (const { sku, quantity } of sorted) {
-      if (!(await this.products.take(sku, quantity))) {
+      if (!(await this.products.take(manager, sku, quantity))) {
         throw new ConflictException(`There is not enough of ${sku} in stock for an order of ${quantity}.`);
       }
     }
     const lines = sorted.map(({ sku, quantity }) =>
-      this.lines.create({ sku, quantity, unitPrice: catalogue.get(sku)!.price }),
+      manager.create(OrderLine, { sku, quantity, unitPrice: catalogue.get(sku)!.price }),
     );
     const total = lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0);
-    const order = this.orders.create({ customerId, currency, total });
-    await this.orders.insert(order);
-    await this.lines.insert(lines.map((line) => Object.assign(line, { orderId: order.id })));
+    const order = manager.create(Order, { customerId, currency, total });
+    await manager.insert(Order, order);
+    await manager.insert(
+      OrderLine,
+      lines.map((line) => Object.assign(line, { orderId: order.id })),
+    );
     return Object.assign(order, { lines });
   }
 
@@ -54,8 +60,8 @@ export class OrdersService {
   }
 
   /** @throws NotFoundException also for an order of another customer, so that nobody learns which ids exist */
-  async findOne(customerId: string, id: string): Promise<Order> {
-    const order = await this.orders.findOne({
+  async findOne(customerId: string, id: string, manager = this.orders.manager): Promise<Order> {
+    const order = await manager.findOne(Order, {
       where: { id, customerId },
       relations: { lines: true },
       order: { lines: { sku: 'ASC' } },
@@ -67,10 +73,14 @@ export class OrdersService {
   }
 
   private async findProducts(
+    manager: EntityManager,
     items: CreateOrderDto['items'],
     currency: string,
   ): Promise<Map<string, Product>> {
-    const found = await this.products.findBySkus(items.map(({ sku }) => sku));
+    const found = await this.products.findBySkus(
+      manager,
+      items.map(({ sku }) => sku),
+    );
     const catalogue = new Map(found.map((product) => [product.sku, product]));
     for (const { sku } of items) {
       const product = catalogue.get(sku);

@@ -11,6 +11,7 @@ import { CurrentUser } from '../auth/current-user.decorator.js';
 import type { User } from '../auth/user.js';
 import { ApiIdempotent } from '../docs/api-idempotent.decorator.js';
 import { OrderIdPipe } from '../orders/order-id.pipe.js';
+import { StepsFactory } from '../steps/steps.factory.js';
 import { PaymentResponse } from './payment.response.js';
 import { PaymentsService } from './payments.service.js';
 
@@ -19,7 +20,10 @@ import { PaymentsService } from './payments.service.js';
 @ApiBearerAuth()
 @Controller('orders/:id')
 export class PaymentsController {
-  constructor(private readonly payments: PaymentsService) {}
+  constructor(
+    private readonly payments: PaymentsService,
+    private readonly steps: StepsFactory,
+  ) {}
 
   /**
    * In steps: a retry goes on where the attempt before has died, or has failed without a final answer. The gateway takes a
@@ -36,7 +40,8 @@ export class PaymentsController {
     @Param('id', OrderIdPipe) id: string,
     @IdempotencyContext() context: IdempotentContext,
   ): Promise<PaymentResponse> {
-    return PaymentResponse.from(await this.payments.pay(user.id, id, context));
+    const order = await this.payments.pay(user.id, id, this.steps.of(context, id));
+    return PaymentResponse.from(order);
   }
 
   /** The gateway takes no key for refunds: after a crash the money may have moved, and a person must look. */

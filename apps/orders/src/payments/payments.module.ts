@@ -6,6 +6,7 @@ import { toMilliseconds } from '../config/duration.js';
 import type { Environment } from '../config/environment.js';
 import { Order } from '../orders/order.entity.js';
 import { OrdersModule } from '../orders/orders.module.js';
+import { StepsModule } from '../steps/steps.module.js';
 import { FakeGatewayEntry } from './fake-gateway-entry.entity.js';
 import { FakePaymentGateway } from './fake-payment-gateway.js';
 import { GatewayCustomer } from './gateway-customer.entity.js';
@@ -16,7 +17,7 @@ import { PaymentsController } from './payments.controller.js';
 import { PaymentsService } from './payments.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([Order, GatewayCustomer, FakeGatewayEntry]), OrdersModule],
+  imports: [TypeOrmModule.forFeature([Order, GatewayCustomer, FakeGatewayEntry]), OrdersModule, StepsModule],
   controllers: [PaymentsController],
   providers: [
     PaymentsService,

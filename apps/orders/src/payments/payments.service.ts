@@ -1,12 +1,12 @@
 import { ConflictException, HttpException, HttpStatus, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { type EntityManager, Repository } from 'typeorm';
 import { OrderStatus } from '../orders/order-status.js';
 import { Order } from '../orders/order.entity.js';
 import { OrdersService } from '../orders/orders.service.js';
 import { GatewayCustomers } from './gateway-customers.service.js';
 import { type ChargeRequest, PaymentDeclinedError, PaymentGateway } from './payment-gateway.js';
-import type { Steps } from './steps.interface.js';
+import type { Steps } from '../steps/steps.interface.js';
 
 type OrderState = Partial<Pick<Order, 'status' | 'chargeId' | 'refundId'>>;
 
@@ -25,8 +25,8 @@ export class PaymentsService {
    * by the step that made it so, and the gateway charges once for each step key.
    */
   async pay(customerId: string, id: string, steps: Steps): Promise<Order> {
-    await steps.transactionalStep('begin', async () => {
-      await this.advance(customerId, id, OrderStatus.Created, OrderStatus.Paying);
+    await steps.transactionalStep('begin', async (manager) => {
+      await this.advance(manager, customerId, id, OrderStatus.Created, OrderStatus.Paying);
     });
     const order = await this.orders.findOne(customerId, id);
     // No step: whoever repeats it, and in whichever payment, gets the same customer.
@@ -43,15 +43,27 @@ export class PaymentsService {
 
   /** When the gateway gives no answer, the order stays `refunding`: the money may have moved. */
   async refund(customerId: string, id: string): Promise<Order> {
-    const order = await this.advance(customerId, id, OrderStatus.Paid, OrderStatus.Refunding);
+    const order = await this.advance(
+      this.repository.manager,
+      customerId,
+      id,
+      OrderStatus.Paid,
+      OrderStatus.Refunding,
+    );
     const refundId = await this.gateway.refund({ ...paymentOf(order), chargeId: order.chargeId! });
-    return this.record(order, { status: OrderStatus.Refunded, refundId });
+    return this.record(this.repository.manager, order, { status: OrderStatus.Refunded, refundId });
   }
 
   /** Of two requests at the same moment, the one whose conditional update finds the order may go on. */
-  private async advance(customerId: string, id: string, from: OrderStatus, to: OrderStatus): Promise<Order> {
-    const { affected } = await this.repository.update({ id, customerId, status: from }, { status: to });
-    const order = await this.orders.findOne(customerId, id);
+  private async advance(
+    manager: EntityManager,
+    customerId: string,
+    id: string,
+    from: OrderStatus,
+    to: OrderStatus,
+  ): Promise<Order> {
+    const { affected } = await manager.update(Order, { id, customerId, status: from }, { status: to });
+    const order = await this.orders.findOne(customerId, id, manager);
     if (affected !== 1) {
       throw new ConflictException(`Order ${id} is ${order.status}; it would have to be ${from}.`);
     }
@@ -72,14 +84,14 @@ export class PaymentsService {
 
   /** As a step, since an attempt that was taken over must not write: the order may have moved on. */
   private async end(order: Order, state: OrderState, steps: Steps): Promise<Order> {
-    await steps.transactionalStep('end', async () => {
-      await this.record(order, state);
+    await steps.transactionalStep('end', async (manager) => {
+      await this.record(manager, order, state);
     });
     return Object.assign(order, state);
   }
 
-  private async record(order: Order, state: OrderState): Promise<Order> {
-    await this.repository.update({ id: order.id }, state);
+  private async record(manager: EntityManager, order: Order, state: OrderState): Promise<Order> {
+    await manager.update(Order, { id: order.id }, state);
     return Object.assign(order, state);
   }
 }

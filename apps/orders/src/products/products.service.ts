@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, MoreThanOrEqual, Repository } from 'typeorm';
+import { type EntityManager, In, MoreThanOrEqual, Repository } from 'typeorm';
 import { Product } from './product.entity.js';
 
 @Injectable()
@@ -11,8 +11,8 @@ export class ProductsService {
     return this.products.find({ order: { sku: 'ASC' } });
   }
 
-  findBySkus(skus: string[]): Promise<Product[]> {
-    return this.products.findBy({ sku: In(skus) });
+  findBySkus(manager: EntityManager, skus: string[]): Promise<Product[]> {
+    return manager.findBy(Product, { sku: In(skus) });
   }
 
   /**
@@ -21,8 +21,9 @@ export class ProductsService {
    *
    * @returns false when there is not enough left
    */
-  async take(sku: string, quantity: number): Promise<boolean> {
-    const { affected } = await this.products.decrement(
+  async take(manager: EntityManager, sku: string, quantity: number): Promise<boolean> {
+    const { affected } = await manager.decrement(
+      Product,
       { sku, stock: MoreThanOrEqual(quantity) },
       'stock',
       quantity,

@@ -41,3 +41,8 @@ export class CreateOrderDto {
   @IsISO4217CurrencyCode()
   currency: string;
 }
+
+/** The same text for the same order, in whatever sequence a client sends the fields. */
+export function contentOf({ currency, items }: CreateOrderDto): string {
+  return JSON.stringify([currency, ...items.map(({ sku, quantity }) => [sku, quantity])]);
+}

@@ -1,8 +1,0 @@
-/** How far a payment got: what is done is not done again when another attempt goes on after a crash. */
-export interface Steps {
-  /** @param work gets a key that is the same in every attempt, for the service that it calls */
-  step<T>(name: string, work: (stepKey: string) => Promise<T>): Promise<T>;
-
-  /** What `work` does in the database commits together with the note that it is done. */
-  transactionalStep<T>(name: string, work: () => Promise<T>): Promise<T>;
-}
