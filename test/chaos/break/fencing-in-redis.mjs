@@ -5,7 +5,10 @@
 const FOLDER = new URL('../../../libs/redis/dist/', import.meta.url);
 const { SCRIPTS } = await import(new URL('scripts.js', FOLDER).href);
 for (const [name, lua] of Object.entries(SCRIPTS)) {
-  SCRIPTS[name] = lua.replace('if owner ~= ARGV[1] then return 0 end', 'if not owner then return 0 end');
+  SCRIPTS[name] = lua.replace(
+    /if owner ~= ARGV\[[^\]]*\] then return 0 end/,
+    'if not owner then return 0 end',
+  );
 }
 
 const { RedisIdempotencyStore } = await import(new URL('redis-idempotency.store.js', FOLDER).href);

@@ -3,8 +3,8 @@ import { RedisCommands } from './redis-commands.js';
 
 const SCRIPT_CALL = /^eval(?:sha)?$/i;
 
-/** The name of the command, the script, how many keys it has, and the key. */
-const WORDS_OF_A_READ = 4;
+/** The name of the command, the script, and how many keys follow. */
+const WORDS_BEFORE_KEYS = 3;
 
 /** A client of Redis that sends commands without waiting for the answers, on one connection. */
 export class RedisProtocol implements Protocol {
@@ -22,7 +22,8 @@ export class RedisProtocol implements Protocol {
   }
 }
 
-/** A script that writes to a record is given the owner, at least. */
+/** A script that writes to records is given their owners, at least. One that reads is given the keys alone. */
 function writesRecord(words: readonly Buffer[]): boolean {
-  return SCRIPT_CALL.test(String(words[0])) && words.length > WORDS_OF_A_READ;
+  const keys = Number(words[WORDS_BEFORE_KEYS - 1]);
+  return SCRIPT_CALL.test(String(words[0])) && words.length > WORDS_BEFORE_KEYS + keys;
 }
