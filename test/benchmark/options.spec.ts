@@ -14,8 +14,9 @@ describe('the options', () => {
     const quick = readOptions(['--quick']);
     expect(quick.cases).toEqual(['S1', 'S2', 'S3', 'S4']);
     expect(quick.rounds).toBeGreaterThanOrEqual(3);
-    expect(variantsOf('S1', 'express', quick)).toEqual(['bare', 'lease', 'recipe', 'node-idempotency']);
-    expect(variantsOf('S1', 'fastify', quick)).toEqual(['bare', 'lease', 'recipe']);
+    const compared = ['bare', 'lease', 'lease-redis', 'recipe', 'node-idempotency'];
+    expect(variantsOf('S1', 'express', quick)).toEqual(compared);
+    expect(variantsOf('S1', 'fastify', quick)).toEqual(compared);
     expect(variantsOf('S2', 'fastify', quick)).toEqual(['bare', 'transaction']);
   });
 

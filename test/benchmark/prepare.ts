@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { run } from '../packaging/command.js';
-import { BENCHMARK, LIBRARY, PROJECT } from './project.js';
+import { BENCHMARK, LIBRARIES, PROJECT } from './project.js';
 
 /** Brings everything that will run into being. */
 export async function prepare(): Promise<void> {
@@ -13,7 +13,8 @@ export async function prepare(): Promise<void> {
     await run('npm', ['ci', '--legacy-peer-deps'], { cwd: BENCHMARK });
   }
   // In build mode the compiler itself sees whether the result is older than a source.
-  await run('npx', ['tsc', '--build', join(LIBRARY, 'tsconfig.lib.json')], { cwd: PROJECT });
+  const libraries = LIBRARIES.map((library) => join(library, 'tsconfig.lib.json'));
+  await run('npx', ['tsc', '--build', ...libraries], { cwd: PROJECT });
   await run('npx', ['tsc', '--project', BENCHMARK], { cwd: PROJECT });
 }
 

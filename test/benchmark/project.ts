@@ -7,7 +7,9 @@ export { PROJECT };
 /** A package of its own, so that what is compared with never becomes a dependency of the project. */
 export const BENCHMARK = join(PROJECT, 'test/benchmark');
 
-export const LIBRARY = join(PROJECT, 'libs/idempotency');
+/** What is measured, in the order in which it is built: the second is compiled against the first. */
+export const LIBRARIES = ['libs/idempotency', 'libs/redis'].map((folder) => join(PROJECT, folder));
+
 export const DOCUMENT = join(PROJECT, 'docs/benchmarks.md');
 export const PLOTS = join(PROJECT, 'docs/plots');
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
-import { type BatchLimits, SHARED, SINGLE } from '../../libs/idempotency/src/typeorm/batch-queue.js';
+import { type BatchLimits, SHARED, SINGLE } from '../../libs/idempotency/src/batching/batch-queue.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { plan } from './arbitraries.js';
 import { commands, runCommands } from './commands.js';

@@ -6,7 +6,7 @@ import { recordId } from '../../libs/idempotency/src/engine/record-id.js';
 import type { RecordedResponse } from '../../libs/idempotency/src/engine/stored-response.js';
 import type { ExistingRecord } from '../../libs/idempotency/src/store/claim.js';
 import type { LeaseClaimResult } from '../../libs/idempotency/src/store/idempotency-store.interface.js';
-import { type BatchLimits } from '../../libs/idempotency/src/typeorm/batch-queue.js';
+import { type BatchLimits } from '../../libs/idempotency/src/batching/batch-queue.js';
 import { Connections } from '../../libs/idempotency/src/typeorm/connections.js';
 import { PostgresLeaseStore } from '../../libs/idempotency/src/typeorm/postgres-lease.store.js';
 import type { TestDatabase } from '../support/database.js';

@@ -3,7 +3,7 @@ import { idempotencyStoreContract } from '@exactly-once/nestjs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 
-import { type BatchLimits, SHARED, SINGLE } from '../../libs/idempotency/src/typeorm/batch-queue.js';
+import { type BatchLimits, SHARED, SINGLE } from '../../libs/idempotency/src/batching/batch-queue.js';
 import { PostgresLeaseStore } from '../../libs/idempotency/src/typeorm/postgres-lease.store.js';
 import { applyMutant, type Mutant, simpleMutants } from '../model/mutants.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';

@@ -16,7 +16,7 @@ import { PurgeService } from './maintenance/purge.service.js';
 import { type ResolvedModuleOptions, resolveModuleOptions } from './options/resolve-module-options.js';
 import { StartUpCheck } from './start-up-check.js';
 import { IdempotencyStore } from './store/idempotency-store.interface.js';
-import { limitsOf } from './typeorm/batch-queue.js';
+import { limitsOf } from './batching/batch-queue.js';
 import type { IdempotencyRecord } from './typeorm/idempotency-record.entity.js';
 import { PostgresLeaseStore } from './typeorm/postgres-lease.store.js';
 import { PostgresTransactionStore } from './typeorm/postgres-transaction.store.js';

@@ -1,6 +1,7 @@
 import { IdempotencyConfigurationError, StoreUnreachableError, withTimeLimit } from '@exactly-once/nestjs';
 import { Redis, type Cluster, type RedisOptions } from 'ioredis';
 import type { RedisConnection, RedisStoreOptions } from './redis-idempotency.store.js';
+import { isRefusal } from './redis-errors.js';
 import { type ScriptName, SCRIPTS } from './scripts.js';
 
 /** Milliseconds that a start waits for Redis. */
@@ -11,20 +12,21 @@ const SOCKET_TIME_LIMIT = 5_000;
 
 const DEFAULT_PREFIX = 'idempotency:';
 
-type Argument = string | number | Buffer;
+export type Argument = string | number | Buffer;
 
 /** ioredis makes one method of each script; its second form gives replies as they are, since bodies are bytes. */
 type Scripted = Record<`${ScriptName}Buffer`, (...values: Argument[]) => Promise<unknown>>;
 
 /**
- * What the store needs of its connections, whatever the client they are made like is used for. Nothing is sent again by
- * itself, and nothing waits in a queue that no time limit ends: an operation that was given up must not be carried out later.
+ * What the store needs of its connections, whatever the client they are made like is used for. What was sent on a connection
+ * that is lost fails at once (`maxRetriesPerRequest`) and is not sent again by itself, and nothing waits in a queue: an
+ * operation that was given up should not be carried out later.
  */
 const CONNECTION_OPTIONS = {
   lazyConnect: true,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: null,
+  maxRetriesPerRequest: 0,
   socketTimeout: SOCKET_TIME_LIMIT,
   retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000),
   // What was a master may be a replica now: the name is to be resolved anew.
@@ -46,21 +48,52 @@ export class RedisConnections {
       this.lastError = error;
     });
     for (const [name, lua] of Object.entries(SCRIPTS)) {
-      this.client.defineCommand(name, { numberOfKeys: 1, lua });
+      this.client.defineCommand(name, { lua });
     }
     this.scripts = this.client as unknown as Scripted;
   }
 
+  /** Whether records are on several servers, so that they cannot share a script. */
+  get isCluster(): boolean {
+    return isCluster(this.client);
+  }
+
   /**
-   * Runs a script on the record of this id.
+   * Runs a script on these records.
    *
+   * @param records id and arguments of each, of the same number
+   * @returns the replies, one for each
    * @throws StoreUnreachableError where nothing was sent; another error where it is not known what became of it
    */
-  async run<T>(script: ScriptName, id: Buffer, values: Argument[], timeLimit: number): Promise<T> {
-    const key = this.prefix + id.toString('base64url');
+  async run<Reply>(
+    script: ScriptName,
+    records: readonly [id: Buffer, ...values: Argument[]][],
+    timeLimit: number,
+  ): Promise<Reply[]> {
     const left = this.client.status === 'ready' ? timeLimit : await this.untilReady(timeLimit);
-    const reply = this.scripts[`${script}Buffer`](key, ...values);
-    return (await withTimeLimit('Asking Redis', left, reply)) as T;
+    const values: Argument[] = [records.length];
+    for (const [id] of records) {
+      values.push(this.prefix + id.toString('base64url'));
+    }
+    for (const [, ...argumentsOfOne] of records) {
+      values.push(...argumentsOfOne);
+    }
+    const replies = this.scripts[`${script}Buffer`](...values);
+    try {
+      return (await withTimeLimit('Asking Redis', left, replies)) as Reply[];
+    } catch (error) {
+      throw this.isRefusal(error)
+        ? new StoreUnreachableError(error, 'Redis has refused the operation.')
+        : error;
+    }
+  }
+
+  /**
+   * A refused script has written nothing: Redis judges its memory and its role before the first write. In a cluster a script
+   * may be sent a second time, and only that be refused.
+   */
+  private isRefusal(error: unknown): boolean {
+    return !this.isCluster && isRefusal(error);
   }
 
   /** @throws IdempotencyConfigurationError */

@@ -1,4 +1,5 @@
 import {
+  Deadline,
   type ExistingRecord,
   IdempotencyRecordUnreadableError,
   type IdempotencyStore,
@@ -9,7 +10,9 @@ import {
   type RecordInspection,
 } from '@exactly-once/nestjs';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
+import { type Claimed, RedisBatches, type Shown } from './redis-batches.js';
 import { RedisConnections } from './redis-connections.js';
+import type { ScriptName } from './scripts.js';
 import { checkServers } from './start-up-check.js';
 
 /**
@@ -28,11 +31,6 @@ export interface RedisStoreOptions {
 
 const CLAIMED_FIRST: LeaseClaimResult = { type: 'claimed', attempt: 1, steps: null };
 
-/** A record in progress or completed, as the scripts give it: state, fingerprint, owner, status, headers, body. */
-type Shown = [state: Buffer, fingerprint: Buffer, owner: Buffer, ...response: (Buffer | null)[]];
-
-type Claimed = [state: Buffer, attempt: number, steps: Buffer | null];
-
 /**
  * Records of `lease` mode in Redis (6.2 or later) or Valkey: each operation is one Lua script on one key, by the clock of
  * Redis, which also lets records expire. What is given up against Postgres is in docs/redis.md.
@@ -43,17 +41,16 @@ type Claimed = [state: Buffer, attempt: number, steps: Buffer | null];
  */
 export class RedisIdempotencyStore implements IdempotencyStore {
   private readonly connections: RedisConnections;
+  private readonly batches: RedisBatches;
 
   /** @throws IdempotencyConfigurationError for what is no connection, or an option that does not exist */
   constructor(connection: RedisConnection, options: RedisStoreOptions = {}) {
     this.connections = new RedisConnections(connection, options);
+    this.batches = new RedisBatches(this.connections);
   }
 
   async claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
-    const { id, owner, fingerprint, lockTtl, ttl, takeOverAbandoned, operation, key, scope } = claim;
-    const values = [owner, fingerprint, lockTtl, ttl, takeOverAbandoned ? 1 : 0, operation, key];
-    const args = scope === null ? values : [...values, scope];
-    const reply = await this.connections.run<1 | Claimed | Shown>('claim', id, args, claim.timeLimit);
+    const reply = await this.batches.claims.add(claim, new Deadline(claim.timeLimit));
     if (reply === 1) {
       return CLAIMED_FIRST;
     }
@@ -63,30 +60,28 @@ export class RedisIdempotencyStore implements IdempotencyStore {
   }
 
   complete(hold: LeaseHold, response: RecordedResponse, ttl: number): Promise<boolean> {
-    const answer =
-      response === 'unavailable' ? [] : [response.status, JSON.stringify(response.headers), response.body];
-    return this.change('complete', hold, ttl, ...answer);
-  }
-
-  release(hold: LeaseHold): Promise<boolean> {
-    return this.change('release', hold);
+    return this.batches.completions.add({ hold, response, ttl }, new Deadline(hold.timeLimit));
   }
 
   renew(hold: LeaseHold, lockTtl: number): Promise<boolean> {
-    return this.change('renew', hold, lockTtl);
+    return this.batches.renewals.add({ hold, lockTtl }, new Deadline(hold.timeLimit));
   }
 
-  recordSteps(hold: LeaseHold, steps: string): Promise<boolean> {
-    return this.change('recordSteps', hold, steps);
+  async release({ id, owner, timeLimit }: LeaseHold): Promise<boolean> {
+    return (await this.runOne('release', timeLimit, id, owner)) === 1;
+  }
+
+  async recordSteps({ id, owner, timeLimit }: LeaseHold, steps: string): Promise<boolean> {
+    return (await this.runOne('recordSteps', timeLimit, id, owner, steps)) === 1;
   }
 
   async find(id: Buffer, timeLimit: number): Promise<ExistingRecord | undefined> {
-    const reply = await this.connections.run<Shown | null>('find', id, [], timeLimit);
+    const reply = await this.runOne<Shown | null>('find', timeLimit, id);
     return reply ? existing(reply) : undefined;
   }
 
   async inspect(id: Buffer, timeLimit: number): Promise<RecordInspection | undefined> {
-    const reply = await this.connections.run<(Buffer | null)[] | null>('inspect', id, [], timeLimit);
+    const reply = await this.runOne<(Buffer | null)[] | null>('inspect', timeLimit, id);
     if (!reply) {
       return undefined;
     }
@@ -95,7 +90,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
       texts;
     return {
       state: state as RecordInspection['state'],
-      scope: scope!,
+      scope: scope === '' ? null : scope!,
       operation: operation!,
       key: key!,
       attempt: Number(attempt),
@@ -104,13 +99,13 @@ export class RedisIdempotencyStore implements IdempotencyStore {
       lockExpiresAt: new Date(Number(lock)),
       completedAt: completed === null ? null : new Date(Number(completed)),
       expiresAt: new Date(Number(expires)),
-      status: status === null ? null : Number(status),
+      status: status ? Number(status) : null,
       steps: steps!,
     };
   }
 
   async releaseAbandoned(id: Buffer, timeLimit: number): Promise<boolean> {
-    return (await this.connections.run('releaseAbandoned', id, [], timeLimit)) === 1;
+    return (await this.runOne('releaseAbandoned', timeLimit, id)) === 1;
   }
 
   /**
@@ -128,12 +123,13 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     await this.connections.close();
   }
 
-  private async change(
-    script: 'complete' | 'release' | 'renew' | 'recordSteps',
-    { id, owner, timeLimit }: LeaseHold,
-    ...values: (string | number | Buffer)[]
-  ): Promise<boolean> {
-    return (await this.connections.run(script, id, [owner, ...values], timeLimit)) === 1;
+  private async runOne<Reply>(
+    script: ScriptName,
+    timeLimit: number,
+    ...record: [id: Buffer, ...values: string[]]
+  ): Promise<Reply> {
+    const [reply] = await this.connections.run<Reply>(script, [record], timeLimit);
+    return reply!;
   }
 }
 
@@ -143,7 +139,7 @@ function isClaimed(reply: Claimed | Shown): reply is Claimed {
 
 function existing([state, fingerprint, owner, status, headers, body]: Shown): ExistingRecord {
   const type = state.toString() as ExistingRecord['type'];
-  const found = { fingerprint, owner: owner.toString() };
+  const found = { fingerprint: Buffer.from(fingerprint.toString(), 'base64url'), owner: owner.toString() };
   return type === 'completed'
     ? { type, ...found, response: readResponse(status!, headers!, body!) }
     : { type, ...found };
@@ -151,7 +147,7 @@ function existing([state, fingerprint, owner, status, headers, body]: Shown): Ex
 
 /** @throws IdempotencyRecordUnreadableError rather than let a damaged record be executed again */
 function readResponse(status: Buffer | null, headers: Buffer | null, body: Buffer | null): RecordedResponse {
-  if (status === null) {
+  if (status?.byteLength === 0) {
     return 'unavailable';
   }
   try {

@@ -8,19 +8,19 @@ import { NOBODY } from '@exactly-once/nestjs';
  * the end of the retention, or that of a live lease where it is later. What is there has not expired. Times are
  * milliseconds of Redis's clock, which stands still while a script runs.
  */
-const TIME = `
+const CLOCK = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /** The fields by which a record is judged. */
 const FOUND = `
-local found = redis.call('HMGET', KEYS[1], 'owner', 'completedAt', 'lockExpiresAt', 'steps', 'expiresAt')
+local found = redis.call('HMGET', key, 'owner', 'completedAt', 'lockExpiresAt', 'steps', 'expiresAt')
 local owner, completedAt, lockExpiresAt, steps = found[1], found[2], tonumber(found[3]), found[4]
 local expiresAt = tonumber(found[5])`;
 
-/** Without the comparison, a process that has lost its lease would write to the record of its successor. ARGV[1] owner */
+/** Without the comparison, a process that has lost its lease would write to the record of its successor. */
 const UNLESS_HELD = `${FOUND}
-if owner ~= ARGV[1] then return 0 end`;
+if owner ~= ARGV[at + 1] then return 0 end`;
 
 const STATE = `
 local state = 'in-flight'
@@ -30,92 +30,96 @@ elseif lockExpiresAt <= now then state = 'abandoned' end`;
 
 /** What a request is shown that does not get the record. */
 const SHOW = `
-local shown = redis.call('HMGET', KEYS[1], 'fingerprint', 'owner', 'status', 'headers', 'body')
 if state == 'released' then state = 'abandoned' end
-return {state, unpack(shown)}`;
+return {state, unpack(redis.call('HMGET', key, 'fingerprint', 'owner', 'status', 'headers', 'body'))}`;
 
-/**
- * ARGV: 1 owner, 2 fingerprint, 3 lockTtl, 4 ttl, 5 whether abandoned records are taken over ('1'), 6 operation, 7 key,
- * 8 scope, left out where there is none
- */
-const claim = `${TIME}
-local lock, retention = now + ARGV[3], now + ARGV[4]
-local function hold(...)
-  redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'lockExpiresAt', lock, 'expiresAt', retention, ...)
-  redis.call('PEXPIREAT', KEYS[1], math.max(lock, retention))
-end
-${FOUND}
+/** ARGV: 1 owner, 2 fingerprint, 3 lockTtl, 4 ttl, 5 whether abandoned records are taken over ('1'), 6 operation, 7 key, 8 scope ('': none) */
+const claim = `${FOUND}
+local lock, retention = now + ARGV[at + 3], now + ARGV[at + 4]
 if not owner then
-  hold('fingerprint', ARGV[2], 'attempt', 1, 'createdAt', now, 'operation', ARGV[6], 'key', ARGV[7])
-  if ARGV[8] then redis.call('HSET', KEYS[1], 'scope', ARGV[8]) end
+  redis.call('HSET', key, 'owner', ARGV[at + 1], 'lockExpiresAt', lock, 'expiresAt', retention, 'attempt', 1,
+    'createdAt', now, 'fingerprint', ARGV[at + 2], 'operation', ARGV[at + 6], 'key', ARGV[at + 7], 'scope', ARGV[at + 8])
+  redis.call('PEXPIREAT', key, math.max(lock, retention))
   return 1
 end
-local attempt = tonumber(redis.call('HGET', KEYS[1], 'attempt'))
-if owner == ARGV[1] then return {'claimed', attempt, steps} end
+local attempt = tonumber(redis.call('HGET', key, 'attempt'))
+if owner == ARGV[at + 1] then return {'claimed', attempt, steps} end
 ${STATE}
-local isFree = state == 'released' or (state == 'abandoned' and ARGV[5] == '1')
-if isFree and redis.call('HGET', KEYS[1], 'fingerprint') == ARGV[2] then
-  hold('attempt', attempt + 1)
+local isFree = state == 'released' or (state == 'abandoned' and ARGV[at + 5] == '1')
+if isFree and redis.call('HGET', key, 'fingerprint') == ARGV[at + 2] then
+  redis.call('HSET', key, 'owner', ARGV[at + 1], 'lockExpiresAt', lock, 'expiresAt', retention, 'attempt', attempt + 1)
+  redis.call('PEXPIREAT', key, math.max(lock, retention))
   return {'claimed', attempt + 1, steps}
 end
 ${SHOW}`;
 
-/** ARGV: 1 owner, 2 ttl, and 3 status, 4 headers, 5 body, left out for an answer that is unavailable */
+/** 1 owner, 2 ttl, 3 status ('': the answer is unavailable), 4 headers, 5 body */
 const complete = `${UNLESS_HELD}
 if completedAt then return 1 end
-${TIME}
-local retention = now + ARGV[2]
-if ARGV[3] then
-  redis.call('HSET', KEYS[1], 'completedAt', now, 'expiresAt', retention, 'status', ARGV[3], 'headers', ARGV[4], 'body', ARGV[5])
-else
-  redis.call('HSET', KEYS[1], 'completedAt', now, 'expiresAt', retention)
-end
-redis.call('PEXPIREAT', KEYS[1], retention)
+local retention = now + ARGV[at + 2]
+redis.call('HSET', key, 'completedAt', now, 'expiresAt', retention, 'status', ARGV[at + 3], 'headers', ARGV[at + 4],
+  'body', ARGV[at + 5])
+redis.call('PEXPIREAT', key, retention)
 return 1`;
 
-/** With steps the record stays, or a retry would repeat them; a renewal that comes late finds another owner. ARGV: 1 owner */
-const release = `${UNLESS_HELD}
-if completedAt then return 0 end
-if not steps then return redis.call('DEL', KEYS[1]) end
-${TIME}
-redis.call('HSET', KEYS[1], 'owner', '${NOBODY}', 'lockExpiresAt', now)
-redis.call('PEXPIREAT', KEYS[1], expiresAt)
-return 1`;
-
-/** ARGV: 1 owner, 2 lockTtl */
+/** 1 owner, 2 lockTtl */
 const renew = `${UNLESS_HELD}
 if completedAt then return 1 end
-${TIME}
-local lock = now + ARGV[2]
-redis.call('HSET', KEYS[1], 'lockExpiresAt', lock)
-redis.call('PEXPIREAT', KEYS[1], math.max(lock, expiresAt))
+local lock = now + ARGV[at + 2]
+redis.call('HSET', key, 'lockExpiresAt', lock)
+redis.call('PEXPIREAT', key, math.max(lock, expiresAt))
 return 1`;
 
-/** ARGV: 1 owner, 2 steps */
+/** With steps the record stays, or a retry would repeat them; a renewal that comes late finds another owner. 1 owner */
+const release = `${UNLESS_HELD}
+if completedAt then return 0 end
+if not steps then return redis.call('DEL', key) end
+redis.call('HSET', key, 'owner', '${NOBODY}', 'lockExpiresAt', now)
+redis.call('PEXPIREAT', key, expiresAt)
+return 1`;
+
+/** 1 owner, 2 steps */
 const recordSteps = `${UNLESS_HELD}
 if completedAt then return 0 end
-redis.call('HSET', KEYS[1], 'steps', ARGV[2])
+redis.call('HSET', key, 'steps', ARGV[at + 2])
 return 1`;
 
-const find = `${TIME}
-${FOUND}
+const find = `${FOUND}
 if not owner then return false end
 ${STATE}
 ${SHOW}`;
 
-const inspect = `${TIME}
-${FOUND}
+const inspect = `${FOUND}
 if not owner then return false end
 ${STATE}
-return {state, unpack(redis.call('HMGET', KEYS[1], 'scope', 'operation', 'key', 'attempt', 'owner', 'createdAt',
+return {state, unpack(redis.call('HMGET', key, 'scope', 'operation', 'key', 'attempt', 'owner', 'createdAt',
   'lockExpiresAt', 'completedAt', 'expiresAt', 'status', 'steps'))}`;
 
 /** Neither a live attempt nor a completed one is freed. */
-const releaseAbandoned = `${TIME}
-${FOUND}
+const releaseAbandoned = `${FOUND}
 if not owner or completedAt or lockExpiresAt > now then return 0 end
-return redis.call('DEL', KEYS[1])`;
+return redis.call('DEL', key)`;
 
-export const SCRIPTS = { claim, complete, release, renew, recordSteps, find, inspect, releaseAbandoned };
+const OPERATIONS = { claim, complete, renew, release, recordSteps, find, inspect, releaseAbandoned };
 
-export type ScriptName = keyof typeof SCRIPTS;
+export type ScriptName = keyof typeof OPERATIONS;
+
+/**
+ * A script for each operation, on any number of records, each with as many arguments: concurrent requests share a call. An
+ * error ends it in the middle; since operations may be repeated, each record is tried by itself then.
+ */
+export const SCRIPTS = Object.fromEntries(
+  Object.entries(OPERATIONS).map(([name, operation]) => [name, onEach(operation)]),
+) as Record<ScriptName, string>;
+
+function onEach(operation: string): string {
+  return `${CLOCK}
+local function operate(key, at)${operation}
+end
+local replies = {}
+local width = #ARGV / #KEYS
+for index, key in ipairs(KEYS) do
+  replies[index] = operate(key, (index - 1) * width)
+end
+return replies`;
+}

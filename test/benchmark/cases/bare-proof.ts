@@ -14,7 +14,7 @@ const LEAST = 0.95;
 const MORE_ROUNDS = 6;
 
 /** What would be ours in the list of scripts that a process has loaded. */
-const OURS = /libs\/idempotency|@exactly-once/;
+const OURS = /libs\/(idempotency|redis)|@exactly-once/;
 
 /** Proves that the baseline is one: nothing of the library is in it, and it is as quick as an app without us. */
 export async function proveBare(

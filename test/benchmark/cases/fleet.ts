@@ -9,6 +9,7 @@ import {
   startVariant,
   stop,
 } from '../rig/contestant.js';
+import { usesRedis } from '../rig/redis.js';
 import type { Rig } from '../rig/rig.js';
 
 /** The servers of one adapter. They run side by side, and have something to do one at a time. */
@@ -50,7 +51,7 @@ async function startUnlessMissing(
   adapter: AdapterName,
   variant: VariantName,
 ): Promise<Contestant | string> {
-  if (variant === 'node-idempotency' && typeof rig.redis === 'string') {
+  if (usesRedis(variant) && typeof rig.redis === 'string') {
     return `${variant}, ${adapter}: ${rig.redis}`;
   }
   try {

@@ -10,6 +10,7 @@ import type { Sample } from './sample.js';
 interface ProcessorTimes {
   machine: { busy: number; all: number } | undefined;
   postgres: number | undefined;
+  redis: number | undefined;
   /** Of everything that the benchmark has started, apart from the server. */
   others: number;
 }
@@ -63,17 +64,17 @@ export class Expenses {
 
   private ofProcessors({ usage, times }: Reading, requests: number): Sample {
     const server = usage.cpu - this.before.usage.cpu;
-    const { machine, postgres = 0, others } = times;
-    const { machine: machineBefore, postgres: postgresBefore = 0, others: othersBefore } = this.before.times;
-    if (!machine || !machineBefore) return { serverCpu: server / requests };
-    const ofPostgres = postgres - postgresBefore;
-    const busy = machine.busy - machineBefore.busy;
-    const foreign = busy - server - ofPostgres - (others - othersBefore);
+    const before = this.before.times;
+    if (!times.machine || !before.machine) return { serverCpu: server / requests };
+    const usedBy = (who: 'postgres' | 'redis' | 'others') => (times[who] ?? 0) - (before[who] ?? 0);
+    const busy = times.machine.busy - before.machine.busy;
+    const foreign = busy - server - usedBy('postgres') - usedBy('redis') - usedBy('others');
     return {
       serverCpu: server / requests,
-      postgresCpu: ofPostgres / requests,
+      postgresCpu: usedBy('postgres') / requests,
+      ...(this.contestant.redis && { redisCpu: usedBy('redis') / requests }),
       // Time is counted in ticks, so that a small share may come out below nothing.
-      foreign: Math.max(0, foreign / (machine.all - machineBefore.all)),
+      foreign: Math.max(0, foreign / (times.machine.all - before.machine.all)),
     };
   }
 
@@ -116,8 +117,8 @@ async function readTimes({ load, postgresPid, redis }: Rig): Promise<ProcessorTi
   const [machine, postgres, ofRedis, ofLoad] = await Promise.all([
     machineTime(),
     familyTime(postgresPid),
-    typeof redis === 'string' ? 0 : familyTime(redis.pid),
+    typeof redis === 'string' ? undefined : familyTime(redis.pid),
     load.ask('cpu'),
   ]);
-  return { machine, postgres, others: cpuTime() + (ofRedis ?? 0) + ofLoad };
+  return { machine, postgres, redis: ofRedis, others: cpuTime() + ofLoad };
 }

@@ -9,8 +9,10 @@ export type Metric =
   | 'p99'
   /** Microseconds of CPU time of the server … */
   | 'serverCpu'
-  /** … and of all processes of Postgres. */
+  /** … of all processes of Postgres … */
   | 'postgresCpu'
+  /** … and of Redis, where the server uses it. */
+  | 'redisCpu'
   /** Statements that Postgres has executed, those of transaction control included. */
   | 'statements'
   /** Queries that the server has sent. */

@@ -22,6 +22,13 @@ export const FIGURES: readonly Figure[] = [
   { case: 'S1', contestant: 'lease', baseline: 'recipe', metric, targets: both(2) },
   { case: 'S1', contestant: 'lease', baseline: 'node-idempotency', metric, targets: { express: 0.75 } },
   {
+    case: 'S1',
+    contestant: 'lease-redis',
+    baseline: 'node-idempotency',
+    metric,
+    targets: { express: 0.95, fastify: 1 },
+  },
+  {
     case: 'S2',
     contestant: 'transaction',
     baseline: 'bare',

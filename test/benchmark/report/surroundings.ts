@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 
+import { redisVersion } from '../../redis/redis-server.js';
 import type { BenchmarkOptions } from '../options.js';
-import { BENCHMARK, LIBRARY, PROJECT } from '../project.js';
+import { BENCHMARK, LIBRARIES, PROJECT } from '../project.js';
 import { SETTINGS } from '../rig/postgres.js';
 import type { Rig } from '../rig/rig.js';
 
@@ -13,8 +14,14 @@ const OF_THE_PROJECT = [
   '@nestjs/platform-fastify',
   'typeorm',
   'pg',
+  'ioredis',
 ];
-const OF_THE_BENCHMARK = ['@node-idempotency/nestjs', '@node-idempotency/storage-adapter-redis', 'undici'];
+const OF_THE_BENCHMARK = [
+  '@node-idempotency/nestjs',
+  '@node-idempotency/storage-adapter-redis',
+  'redis',
+  'undici',
+];
 
 /** Machine, versions and settings of a run, as lines of a list. */
 export async function describeSurroundings({ options, postgres, redis }: Rig): Promise<string[]> {
@@ -26,14 +33,14 @@ export async function describeSurroundings({ options, postgres, redis }: Rig): P
     `- ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${processor?.model ?? 'unknown processor'}, ${memory} GB of memory, ${type()} ${release()}`,
     `- Node ${process.version.slice(1)}, ${await versions()}`,
     `- Postgres ${await postgres.show('server_version')}: ${[...durability, ...settings].join(', ')}`,
-    `- ${typeof redis === 'string' ? `no Redis: ${redis}` : `Redis ${redis.version} without persistence`}`,
+    `- ${typeof redis === 'string' ? `no Redis: ${redis}` : `Redis ${redisVersion()} without persistence`}`,
     `- ${describeOptions(options)}`,
   ];
 }
 
 async function versions(): Promise<string> {
   const found = await Promise.all([
-    versionIn(LIBRARY),
+    ...LIBRARIES.map(versionIn),
     ...OF_THE_PROJECT.map((name) => versionIn(join(PROJECT, 'node_modules', name))),
     ...OF_THE_BENCHMARK.map((name) => versionIn(join(BENCHMARK, 'node_modules', name))),
   ]);

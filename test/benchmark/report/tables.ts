@@ -16,6 +16,7 @@ const COLUMNS: readonly (readonly [Metric, string])[] = [
   ['p99', 'p99, ms'],
   ['serverCpu', 'CPU server, µs'],
   ['postgresCpu', 'CPU Postgres, µs'],
+  ['redisCpu', 'CPU Redis, µs'],
   ['statements', 'statements'],
   ['roundTrips', 'round trips'],
   ['commits', 'commits'],

@@ -8,6 +8,7 @@ import {
 import { PLAIN_SCRIPT, SERVER_SCRIPT } from '../project.js';
 import { AskedProcess } from './asked-process.js';
 import { BenchmarkDatabase } from './database.js';
+import { RedisDatabase } from './redis.js';
 import type { Rig } from './rig.js';
 
 /** Where the library keeps its records. */
@@ -22,6 +23,7 @@ export interface Contestant {
   server: AskedProcess<ServerAnswers>;
   url: string;
   database?: BenchmarkDatabase;
+  redis?: RedisDatabase;
   /** Keys that are recorded; undefined for one that records none. */
   countKeys?(): Promise<number>;
   /** Forgets all keys and effects. */
@@ -51,22 +53,24 @@ export async function startOn(
   database: BenchmarkDatabase,
   name: string = variant,
 ): Promise<Contestant> {
-  const redis = typeof rig.redis === 'string' ? undefined : rig.redis;
+  const redis = RedisDatabase.of(variant, rig.redis);
   const { poolSize } = rig.options;
   const settings = { variant, adapter, databaseUrl: database.url, redisUrl: redis?.url, poolSize };
   const server = await start(rig, SERVER_SCRIPT, settings);
   const reset = async (): Promise<void> => {
     await database.truncate();
-    if (variant === 'node-idempotency') await redis!.clear();
+    await redis?.clear();
   };
   const counters: Partial<Record<VariantName, () => Promise<number>>> = {
     transaction: () => database.count(RECORDS),
     lease: () => database.count(RECORDS),
     'lease-unbatched': () => database.count(RECORDS),
+    'lease-redis': () => redis!.count(),
     recipe: () => database.count('idempotency_keys'),
     'node-idempotency': () => redis!.count(),
   };
-  return { name, server, url: await server.ask('url'), database, countKeys: counters[variant], reset };
+  const url = await server.ask('url');
+  return { name, server, url, database, redis, countKeys: counters[variant], reset };
 }
 
 export async function startPlain(rig: Rig, adapter: AdapterName): Promise<Contestant> {

@@ -1,66 +1,43 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import type { RedisServer } from '../../redis/redis-server.js';
+import type { VariantName } from '../processes/server/settings.js';
 
-import type { Guard } from '../../chaos/guard.js';
-import { freePort } from '../../../src/embedded-postgres/index.js';
+/** A database for each variant that uses Redis: the keys of all are kept at the same time, and counted by variant. */
+const NUMBERS: Partial<Record<VariantName, number>> = { 'node-idempotency': 0, 'lease-redis': 1 };
 
-const START_TIMEOUT_MS = 10_000;
+export function usesRedis(variant: VariantName): boolean {
+  return NUMBERS[variant] !== undefined;
+}
 
-/** A Redis of this run alone, which keeps everything in memory and nothing on disk. */
-export class BenchmarkRedis {
+/** What one variant keeps in the Redis of the run. */
+export class RedisDatabase {
   private constructor(
-    readonly url: string,
-    readonly version: string,
-    readonly pid: number,
-    private readonly socket: Socket,
+    private readonly server: RedisServer,
+    private readonly number: number,
   ) {}
 
-  /** @returns why there is none, where the machine has no `redis-server` */
-  static async start(folder: string, guard: Guard): Promise<BenchmarkRedis | string> {
-    const version = await promisify(execFile)('redis-server', ['--version']).then(
-      ({ stdout }) => / v=(\S+)/.exec(stdout)?.[1],
-      () => undefined,
-    );
-    if (version === undefined) return 'there is no redis-server on this machine';
-    const port = await freePort();
-    const flags = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-    const child = spawn('redis-server', [...flags, '--dir', folder], { stdio: 'ignore', detached: true });
-    guard.watch(child);
-    const socket = await connectTo(port);
-    return new BenchmarkRedis(`redis://127.0.0.1:${port}`, version, child.pid!, socket);
+  /** @returns undefined for a variant that uses none */
+  static of(variant: VariantName, server: RedisServer | string): RedisDatabase | undefined {
+    const number = NUMBERS[variant];
+    if (number === undefined || typeof server === 'string') return undefined;
+    return new RedisDatabase(server, number);
+  }
+
+  get url(): string {
+    return `${this.server.url}/${this.number}`;
   }
 
   async clear(): Promise<void> {
-    await this.command('FLUSHALL');
+    await this.server.ask(async (client) => {
+      await client.select(this.number);
+      await client.flushdb();
+    });
   }
 
   /** Keys that it has. */
-  async count(): Promise<number> {
-    return Number((await this.command('DBSIZE')).slice(1));
-  }
-
-  /** For commands whose answer is one line. */
-  private async command(command: string): Promise<string> {
-    this.socket.write(`${command}\r\n`);
-    const [answer] = (await once(this.socket, 'data')) as [Buffer];
-    return answer.toString().trim();
-  }
-}
-
-async function connectTo(port: number): Promise<Socket> {
-  const begin = Date.now();
-  for (;;) {
-    const socket = connect(port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-      socket.unref();
-      return socket.on('error', () => undefined);
-    } catch (cause) {
-      if (Date.now() - begin > START_TIMEOUT_MS) throw new Error('Redis does not start.', { cause });
-      await sleep(100);
-    }
+  count(): Promise<number> {
+    return this.server.ask(async (client) => {
+      await client.select(this.number);
+      return client.dbsize();
+    });
   }
 }

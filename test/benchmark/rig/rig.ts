@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Guard } from '../../chaos/guard.js';
+import { NOT_PERSISTENT, RedisServer, redisVersion } from '../../redis/redis-server.js';
 import type { BenchmarkOptions } from '../options.js';
 import type { LoadAnswers } from '../processes/load/answers.js';
 import { LOAD_SCRIPT } from '../project.js';
 import { Proofs } from '../proofs.js';
 import { AskedProcess } from './asked-process.js';
 import { BenchmarkPostgres } from './postgres.js';
-import { BenchmarkRedis } from './redis.js';
 
 /** File systems that live in memory, in which nothing is durable. */
 const IN_MEMORY = [0x01021994, 0x858458f6];
@@ -25,7 +25,7 @@ export interface Rig {
   postgres: BenchmarkPostgres;
   postgresPid: number;
   /** Or why there is none. */
-  redis: BenchmarkRedis | string;
+  redis: RedisServer | string;
   load: AskedProcess<LoadAnswers>;
 }
 
@@ -48,8 +48,14 @@ export async function openRig(options: BenchmarkOptions, folder: string, guard: 
   }
   const [postgresPid, redis, load] = await Promise.all([
     postgres.pid(),
-    BenchmarkRedis.start(folder, guard),
+    startRedis(folder, guard),
     AskedProcess.start<LoadAnswers>(LOAD_SCRIPT, {}, guard),
   ]);
   return { options, proofs, guard, folder, postgres, postgresPid, redis, load };
+}
+
+/** It keeps nothing on disk. */
+async function startRedis(folder: string, guard: Guard): Promise<RedisServer | string> {
+  if (redisVersion() === undefined) return 'there is no redis-server on this machine';
+  return RedisServer.start({ flags: NOT_PERSISTENT, folder, watch: (child) => guard.watch(child) });
 }

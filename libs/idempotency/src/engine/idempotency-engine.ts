@@ -187,8 +187,11 @@ export class IdempotencyEngine {
       (result) =>
         result.type === 'claimed' ? this.holdLease(target, options, claim, result, sentAt) : result,
       (cause: unknown) => {
+        if (cause instanceof IdempotencyError) {
+          throw cause;
+        }
         this.undoClaim(claim, ttl, cause);
-        if (options.onStoreError === 'refuse' || cause instanceof IdempotencyError) {
+        if (options.onStoreError === 'refuse') {
           throw cause;
         }
         this.logger.warn(

@@ -1,8 +1,13 @@
-/** There was no connection to the store in time: nothing was sent, so nothing has happened there. @internal */
+/**
+ * Nothing has happened in the store: nothing was sent, since there was no connection in time, or the store has refused it.
+ * What a store rejects with otherwise means that nobody knows.
+ *
+ * @publicApi
+ */
 export class StoreUnreachableError extends Error {
   override readonly name = 'StoreUnreachableError';
 
-  constructor(cause: unknown) {
-    super('There was no connection to the store in time.', { cause });
+  constructor(cause: unknown, message = 'There was no connection to the store in time.') {
+    super(message, { cause });
   }
 }

@@ -1,6 +1,7 @@
+import { isRefusedByServer } from './postgres-errors.js';
 import type { Deadline } from '../engine/time-limit.js';
 import type { ExistingRecord } from '../store/claim.js';
-import { type BatchLimits, BatchQueue } from './batch-queue.js';
+import { type BatchLimits, BatchQueue } from '../batching/batch-queue.js';
 import type { RunStatement } from './connections.js';
 import { idText, lookUpColumns, type RecordRow, toExistingRecord } from './record-row.js';
 import type { RecordTable } from './record-table.js';
@@ -25,7 +26,7 @@ export class KnownRecords {
       const found = new Map(rows.map((row) => [idText(row.id), row]));
       return ids.map((id) => found.get(idText(id)));
     };
-    this.lookUps = new BatchQueue(work, limits);
+    this.lookUps = new BatchQueue(work, { limits, isRefused: isRefusedByServer });
   }
 
   remember(id: Buffer): void {

@@ -1,9 +1,10 @@
 import type { RecordedResponse } from '../engine/stored-response.js';
 import type { LeaseClaim, LeaseHold } from '../store/idempotency-store.interface.js';
-import { type BatchLimits, BatchQueue } from './batch-queue.js';
+import { type BatchLimits, BatchQueue } from '../batching/batch-queue.js';
 import type { RunStatement } from './connections.js';
 import { leaseBatchStatements, type LeaseBatchStatements } from './lease-batch-statements.js';
 import type { LeaseStatements } from './lease-statements.js';
+import { isRefusedByServer } from './postgres-errors.js';
 import { idText, type RecordRow, responseColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
@@ -47,9 +48,13 @@ export class LeaseBatches {
     limits: BatchLimits,
   ) {
     this.sql = leaseBatchStatements(table);
-    this.claims = new BatchQueue((claims, limit) => this.claim(claims, limit), limits);
-    this.completions = new BatchQueue((items, limit) => this.complete(items, limit), limits, weightOf);
-    this.renewals = new BatchQueue((items, limit) => this.renew(items, limit), limits);
+    const options = { limits, isRefused: isRefusedByServer };
+    this.claims = new BatchQueue((claims, limit) => this.claim(claims, limit), options);
+    this.completions = new BatchQueue((items, limit) => this.complete(items, limit), {
+      ...options,
+      weightOf,
+    });
+    this.renewals = new BatchQueue((items, limit) => this.renew(items, limit), options);
   }
 
   private async claim(claims: readonly LeaseClaim[], timeLimit: number): Promise<Claimed[]> {

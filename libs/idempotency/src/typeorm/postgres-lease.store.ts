@@ -13,7 +13,7 @@ import type {
   RecordInspection,
   StepWork,
 } from '../store/idempotency-store.interface.js';
-import type { BatchLimits } from './batch-queue.js';
+import type { BatchLimits } from '../batching/batch-queue.js';
 import { checkRecordTable } from './check-record-table.js';
 import { Connections } from './connections.js';
 import type { IdempotencyRecord } from './idempotency-record.entity.js';

@@ -9,7 +9,7 @@ import type {
   TransactionStore,
 } from '../store/transaction-store.interface.js';
 import { AmbientTransaction } from './ambient/ambient-transaction.js';
-import type { BatchLimits } from './batch-queue.js';
+import type { BatchLimits } from '../batching/batch-queue.js';
 import { KnownRecords } from './known-records.js';
 import { makeAmbient } from './ambient/make-ambient.js';
 import { type Connection, Connections, limited } from './connections.js';

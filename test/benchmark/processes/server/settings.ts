@@ -8,6 +8,7 @@ export const VARIANTS = [
   'transaction',
   'lease',
   'lease-unbatched',
+  'lease-redis',
   'recipe',
   'node-idempotency',
 ] as const;
@@ -19,7 +20,7 @@ export interface ServerSettings {
   variant: VariantName;
   adapter: AdapterName;
   databaseUrl: string;
-  /** Where there is a Redis. */
+  /** With the number of a database; for the variants that use Redis. */
   redisUrl?: string;
   /** Connections to the database. */
   poolSize: number;

@@ -6,6 +6,7 @@ const FILES: Record<VariantName, string> = {
   transaction: './exactly-once.js',
   lease: './exactly-once.js',
   'lease-unbatched': './exactly-once.js',
+  'lease-redis': './lease-redis.js',
   recipe: './recipe/recipe.js',
   'node-idempotency': './node-idempotency.js',
 };

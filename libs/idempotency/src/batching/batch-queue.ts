@@ -1,7 +1,7 @@
 import type { Deadline } from '../engine/time-limit.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
-import { isRefusedByServer } from './postgres-errors.js';
 
+/** @publicApi */
 export interface BatchLimits {
   /** Of one batch. */
   readonly maxRows: number;
@@ -30,9 +30,10 @@ export function limitsOf(batching: boolean): BatchLimits {
 }
 
 /**
- * Carries out all items in one statement.
+ * Carries out all items in one round trip.
  *
  * @returns one result for each item
+ * @publicApi
  */
 export type BatchWork<Item, Result> = (items: readonly Item[], timeLimit: number) => Promise<Result[]>;
 
@@ -47,7 +48,16 @@ interface Waiting<Item, Result> extends Impatient {
   readonly resolve: (result: Result) => void;
 }
 
-/** Lets concurrent requests share their statements. */
+/** How the items of a queue are carried out. @publicApi */
+export interface BatchOptions<Item> {
+  readonly limits: BatchLimits;
+  /** Whether the server has refused the batch, maybe for one of its items alone: then each is tried by itself. */
+  readonly isRefused: (error: unknown) => boolean;
+  /** Bytes. @default 0 */
+  readonly weightOf?: (item: Item) => number;
+}
+
+/** Lets concurrent requests share round trips to a store. Its operations may be repeated, so an item may be tried twice. @publicApi */
 export class BatchQueue<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
   private underWay = 0;
@@ -55,21 +65,20 @@ export class BatchQueue<Item, Result> {
 
   constructor(
     private readonly work: BatchWork<Item, Result>,
-    private readonly limits: BatchLimits,
-    private readonly weightOf: (item: Item) => number = () => 0,
+    private readonly options: BatchOptions<Item>,
   ) {}
 
   /** @param deadline the wait for the batch before included */
   add(item: Item, deadline: Deadline): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, bytes: this.weightOf(item), deadline, resolve, reject });
+      this.waiting.push({ item, bytes: this.options.weightOf?.(item) ?? 0, deadline, resolve, reject });
       this.schedule();
     });
   }
 
   /** After all that has arrived at the same moment. */
   private schedule(): void {
-    if (!this.isScheduled && this.waiting.length > 0 && this.underWay < this.limits.parallel) {
+    if (!this.isScheduled && this.waiting.length > 0 && this.underWay < this.options.limits.parallel) {
       this.isScheduled = true;
       setImmediate(() => {
         this.isScheduled = false;
@@ -90,7 +99,7 @@ export class BatchQueue<Item, Result> {
       }
     };
     this.underWay += 1;
-    const { standstill } = this.limits;
+    const { standstill } = this.options.limits;
     const timer = Number.isFinite(standstill) ? setTimeout(stopCounting, standstill) : undefined;
     void this.carryOut(batch).finally(() => {
       clearTimeout(timer);
@@ -108,7 +117,7 @@ export class BatchQueue<Item, Result> {
   }
 
   private take(): Waiting<Item, Result>[] {
-    const { maxRows, maxBytes } = this.limits;
+    const { maxRows, maxBytes } = this.options.limits;
     let bytes = 0;
     const end = this.waiting.findIndex((waiting, index) => {
       bytes += waiting.bytes;
@@ -131,7 +140,7 @@ export class BatchQueue<Item, Result> {
       );
       batch.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
-      if (batch.length > 1 && isRefusedByServer(error)) {
+      if (batch.length > 1 && this.options.isRefused(error)) {
         // One bad row must not fail its neighbours.
         await Promise.all(batch.map((waiting) => this.carryOut([waiting])));
       } else {

@@ -1,0 +1,102 @@
+import {
+  type BatchLimits,
+  BatchQueue,
+  type LeaseClaim,
+  type LeaseHold,
+  type RecordedResponse,
+} from '@exactly-once/nestjs';
+import type { Argument, RedisConnections } from './redis-connections.js';
+import { isRefusedRecord } from './redis-errors.js';
+
+/** What concurrent requests share: one script on all their records. A long one would hold up everybody else's commands. */
+const SHARED: BatchLimits = { maxRows: 64, maxBytes: 1024 * 1024, parallel: 1, standstill: 100 };
+
+/** In a cluster, two records are in two places. */
+const SINGLE: BatchLimits = {
+  maxRows: 1,
+  maxBytes: Infinity,
+  parallel: Infinity,
+  standstill: Infinity,
+};
+
+/** A record in progress or completed. */
+export type Shown = [state: Buffer, fingerprint: Buffer, owner: Buffer, ...response: (Buffer | null)[]];
+
+/** A record that was taken over. */
+export type Claimed = [state: Buffer, attempt: number, steps: Buffer | null];
+
+interface Completion {
+  readonly hold: LeaseHold;
+  readonly response: RecordedResponse;
+  readonly ttl: number;
+}
+
+interface Renewal {
+  readonly hold: LeaseHold;
+  readonly lockTtl: number;
+}
+
+/** The operations that concurrent requests share. Each promise resolves when Redis has answered. */
+export class RedisBatches {
+  /** 1: a record that was free. */
+  readonly claims: BatchQueue<LeaseClaim, 1 | Claimed | Shown>;
+  readonly completions: BatchQueue<Completion, boolean>;
+  readonly renewals: BatchQueue<Renewal, boolean>;
+
+  constructor(connections: RedisConnections) {
+    const options = { limits: connections.isCluster ? SINGLE : SHARED, isRefused: isRefusedRecord };
+    this.claims = new BatchQueue(
+      (claims, timeLimit) => connections.run('claim', claims.map(claimRecord), timeLimit),
+      options,
+    );
+    this.completions = new BatchQueue(
+      async (completions, timeLimit) =>
+        areDone(await connections.run('complete', completions.map(completeRecord), timeLimit)),
+      { ...options, weightOf },
+    );
+    this.renewals = new BatchQueue(
+      async (renewals, timeLimit) =>
+        areDone(await connections.run('renew', renewals.map(renewRecord), timeLimit)),
+      options,
+    );
+  }
+}
+
+type Values = [id: Buffer, ...values: Argument[]];
+
+/** Texts alone: ioredis is faster with a command that has no bytes in it. */
+function claimRecord(claim: LeaseClaim): Values {
+  const { id, owner, fingerprint, lockTtl, ttl, takeOverAbandoned, operation, key, scope } = claim;
+  const mayTakeOver = takeOverAbandoned ? 1 : 0;
+  return [
+    id,
+    owner,
+    fingerprint.toString('base64url'),
+    lockTtl,
+    ttl,
+    mayTakeOver,
+    operation,
+    key,
+    scope ?? '',
+  ];
+}
+
+function completeRecord({ hold, response, ttl }: Completion): Values {
+  const answer: Argument[] =
+    response === 'unavailable'
+      ? ['', '', '']
+      : [response.status, JSON.stringify(response.headers), response.body];
+  return [hold.id, hold.owner, ttl, ...answer];
+}
+
+function renewRecord({ hold, lockTtl }: Renewal): Values {
+  return [hold.id, hold.owner, lockTtl];
+}
+
+function areDone(replies: unknown[]): boolean[] {
+  return replies.map((reply) => reply === 1);
+}
+
+function weightOf({ response }: Completion): number {
+  return response === 'unavailable' ? 0 : response.body.byteLength;
+}

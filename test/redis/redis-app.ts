@@ -1,0 +1,63 @@
+import {
+  Idempotent,
+  IdempotencyModule,
+  type IdempotencyModuleOptions,
+  type IdempotencyStore,
+} from '@exactly-once/nestjs';
+import { Body, Controller, Inject, Post } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { AdapterName } from '../support/adapters.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { type HttpRequest, type HttpResponse, send } from '../support/http.js';
+import { newKey, userScope } from '../support/idempotent-app.js';
+
+/** What the handler has done, in order. */
+export class Executions {
+  readonly keys: string[] = [];
+}
+
+@Controller()
+class PaymentsController {
+  constructor(@Inject(Executions) private readonly executions: Executions) {}
+
+  @Post()
+  @Idempotent({ fingerprint: ({ id }) => id })
+  async pay(
+    @Body() { id, takes = 0 }: { id: string; takes?: number },
+  ): Promise<{ id: string; number: number }> {
+    this.executions.keys.push(id);
+    const number = this.executions.keys.length;
+    await sleep(takes);
+    return { id, number };
+  }
+}
+
+export interface RedisApp extends TestApp {
+  executions: Executions;
+  /** How often the request of this key was executed. */
+  executed(key: string): number;
+  post(key?: string, request?: HttpRequest & { takes?: number }): Promise<HttpResponse>;
+}
+
+/** An app without any database, whose records are in this store. */
+export async function startRedisApp(
+  adapter: AdapterName,
+  store: IdempotencyStore,
+  options: Partial<IdempotencyModuleOptions> = {},
+): Promise<RedisApp> {
+  const executions = new Executions();
+  const app = await startApp({
+    adapter,
+    imports: [IdempotencyModule.forRoot({ scope: userScope, store, ...options })],
+    controllers: [PaymentsController],
+    providers: [{ provide: Executions, useValue: executions }],
+  });
+  return {
+    ...app,
+    executions,
+    executed: (key) => executions.keys.filter((id) => id === key).length,
+    post: (key = newKey(), { takes, ...request } = {}) =>
+      send(app.url, { body: { id: key, takes }, ...request, headers: { 'Idempotency-Key': key } }),
+  };
+}

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A network between the app and Redis that can fail. */
+export class RedisProxy {
+  private readonly pairs = new Set<{ client: Socket; server: Socket }>();
+  private loses = false;
+  private isSilent = false;
+
+  private constructor(private readonly listener: Server) {}
+
+  static async start(redisPort: number): Promise<RedisProxy> {
+    const listener = createServer();
+    const proxy = new RedisProxy(listener);
+    listener.on('connection', (client) => proxy.join(client, connect(redisPort, '127.0.0.1')));
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${(this.listener.address() as AddressInfo).port}`;
+  }
+
+  /** The next answer does not arrive: its connection is cut off when Redis has given it. */
+  loseNextAnswer(): void {
+    this.loses = true;
+  }
+
+  /** From now on no answer arrives on the connections that are open. New ones work. */
+  silence(): void {
+    this.isSilent = true;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.listener.close(resolve));
+  }
+
+  private cut(): void {
+    for (const { client, server } of this.pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  private join(client: Socket, server: Socket): void {
+    const pair = { client, server };
+    this.pairs.add(pair);
+    this.isSilent = false;
+    const end = (): void => {
+      this.pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) socket.on('error', end).on('close', end);
+    client.on('data', (data) => server.write(data));
+    server.on('data', (data) => {
+      if (this.loses) {
+        this.loses = false;
+        end();
+      } else if (!this.isSilent) {
+        client.write(data);
+      }
+    });
+  }
+}
