@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { breakDatabase, flagsWithout } from './break/break.js';
 import { check } from './checks/check.js';
-import { countLiveLeases, type Facts, gatherFacts } from './checks/facts.js';
+import { type Facts, gatherFacts } from './checks/facts.js';
 import type { Violation } from './checks/violation.js';
 import { Client } from './clients/client.js';
 import { Workload } from './clients/workload.js';
@@ -15,11 +15,15 @@ import type { ChaosOptions, Mode } from './options.js';
 import type { DurablePostgres } from './postgres.js';
 import { ChaosProxy } from './proxy/chaos-proxy.js';
 import { Random } from './random.js';
+import type { ChaosRedis } from './redis.js';
 import { drawSchedule } from './schedule.js';
 import { createFleet, flagsOfBatching } from './servers/fleet.js';
 import type { ServerProcess } from './servers/server-process.js';
 import type { ClockSkew } from './servers/skew.js';
 import { openShop } from './shop.js';
+import { PostgresStore } from './stores/postgres-store.js';
+import type { RecordStore } from './stores/record-store.js';
+import { RedisStore } from './stores/redis-store.js';
 
 /** More than the clients can want, so that they never run out. */
 const INTENTS_PER_SECOND = 500;
@@ -31,6 +35,8 @@ const POOL_SIZE = 2;
 export interface Surroundings {
   options: ChaosOptions;
   postgres: DurablePostgres;
+  /** With `--store redis`. */
+  redis: ChaosRedis | undefined;
   guard: Guard;
   skew: ClockSkew;
   /** For the logs of the servers. */
@@ -54,32 +60,33 @@ export interface RunResult {
 
 /** One mode's run: a fresh database, servers and clients; faults; the drain; the checks. */
 export async function runChaos(mode: Mode, surroundings: Surroundings): Promise<RunResult> {
-  const { options, postgres, guard, skew, folder } = surroundings;
+  const { options, postgres, redis, guard, skew, folder } = surroundings;
   const journal = new Journal();
   const workload = new Workload(mode, INTENTS_PER_SECOND * options.seconds);
   const databaseUrl = await postgres.createDatabase(`chaos_${mode}`);
   await openShop(databaseUrl, workload.room);
   await breakDatabase(databaseUrl, options.broken);
   const gateway = await Gateway.start(new Random(options.seed, `${mode}/gateway`), journal);
-  const proxy = await ChaosProxy.start(postgres.port, journal);
+  const store = redis ? new RedisStore(redis, databaseUrl) : new PostgresStore(postgres, databaseUrl);
+  const proxy = await ChaosProxy.start(store.server.port, () => store.protocol(), journal);
   const fleet = {
     name: mode,
     servers: options.servers,
-    databaseUrl: proxy.url(databaseUrl),
+    storeEnvironment: store.environment(proxy),
     gatewayUrl: gateway.url,
     poolSize: options.faults.has('pool') ? POOL_SIZE : undefined,
     skew,
-    flags: [...flagsWithout(options.broken), ...flagsOfBatching(options.batching)],
+    flags: [...flagsWithout(options), ...flagsOfBatching(options.batching)],
     folder,
   };
   const servers = await createFleet(fleet, guard, journal);
   await Promise.all(servers.map((server) => server.start()));
 
-  const injector = new FaultInjector(postgres, proxy, servers, journal);
+  const injector = new FaultInjector(store.server, proxy, servers, journal);
   const load = new Load(surroundings, mode, workload, servers, journal);
   await load.run(injector);
-  await load.drain(databaseUrl);
-  const facts = await gatherFacts(databaseUrl, gateway);
+  await load.drain(store);
+  const facts = await gatherFacts(databaseUrl, store, gateway);
   const violations = check(workload.intents, facts, gateway);
 
   const stops = await Promise.all(servers.map((server) => server.stop()));
@@ -128,19 +135,19 @@ class Load {
   }
 
   /** Waits for the leases of those who died, and then asks for the result of every intent once more. */
-  async drain(databaseUrl: string): Promise<void> {
-    await this.leasesOver(databaseUrl);
+  async drain(store: RecordStore): Promise<void> {
+    await this.leasesOver(store);
     const queue = [...this.workload.intents];
     const confirmFromQueue = async (client: Client) => {
       for (let intent = queue.shift(); intent; intent = queue.shift()) await client.confirm(intent);
     };
     await Promise.all(this.clients.map(confirmFromQueue));
-    await this.leasesOver(databaseUrl);
+    await this.leasesOver(store);
     clearTimeout(this.endTimer);
     this.journal.note('the drain is over');
   }
 
-  private async leasesOver(databaseUrl: string): Promise<void> {
-    while (!this.end.signal.aborted && (await countLiveLeases(databaseUrl)) > 0) await sleep(200);
+  private async leasesOver(store: RecordStore): Promise<void> {
+    while (!this.end.signal.aborted && (await store.countLiveLeases()) > 0) await sleep(200);
   }
 }

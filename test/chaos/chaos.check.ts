@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+import { describeWithRedis } from '../redis/with-redis.js';
 import { PROJECT } from './project.js';
 
 const TIME_LIMIT = 300_000;
@@ -66,3 +67,46 @@ it(
   },
   TIME_LIMIT,
 );
+
+describeWithRedis('With the records in Redis', () => {
+  it(
+    'twenty seconds with all faults: nothing twice, nothing lost',
+    async () => {
+      const { code, output, counts } = await chaos('--store redis --seconds 20 --seed 1');
+
+      expect({ code, output }).toEqual({ code: 0, output: expect.any(String) });
+      expect(counts).toMatchObject({ duplicates: 0, lost: 0, mismatched: 0, stuck: 0 });
+      expect(counts['intents']).toBeGreaterThan(50);
+      expect(output).toMatch(/^cut \d+ \([1-9]\d* in a write of a lease\)$/m);
+      expect(output).toMatch(/^restart \d+ \([1-9]\d* in flight\)$/m);
+    },
+    TIME_LIMIT,
+  );
+
+  it(
+    'when it forgets the records, the checks find refunds that were made twice',
+    async () => {
+      const { code, output, counts } = await chaos(
+        '--store redis --persistence off --seconds 15 --seed 1 --faults restart',
+      );
+
+      expect(code).toBe(1);
+      expect(counts['duplicates']).toBeGreaterThan(0);
+      expect(output).toMatch(/\d refunds at the gateway/);
+    },
+    TIME_LIMIT,
+  );
+
+  it(
+    'without fencing the checks find duplicates',
+    async () => {
+      const { code, counts } = await chaos(
+        '--store redis --break fencing --seconds 20 --seed 1 --faults kill,stall',
+      );
+
+      expect(code).toBe(1);
+      expect(counts['duplicates']).toBeGreaterThan(0);
+    },
+    TIME_LIMIT,
+  );
+});

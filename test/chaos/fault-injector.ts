@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Journal } from './journal.js';
-import type { DurablePostgres } from './postgres.js';
 import type { ChaosProxy } from './proxy/chaos-proxy.js';
+import type { RestartableServer } from './restarts.js';
 import type { ScheduledFault } from './schedule.js';
 import type { ServerProcess } from './servers/server-process.js';
 
@@ -21,7 +21,8 @@ export class FaultInjector {
   };
 
   constructor(
-    private readonly postgres: DurablePostgres,
+    /** Has the idempotency records. */
+    private readonly store: RestartableServer,
     private readonly proxy: ChaosProxy,
     private readonly servers: readonly ServerProcess[],
     private readonly journal: Journal,
@@ -42,7 +43,7 @@ export class FaultInjector {
   async end(): Promise<void> {
     this.proxy.calm();
     for (const server of this.servers) server.resume();
-    await this.postgres.restarted();
+    await this.store.restarted();
   }
 
   private inject(fault: ScheduledFault): void {
@@ -79,9 +80,10 @@ export class FaultInjector {
 
   private restart(downFor: number): void {
     const inFlight = this.servers.reduce((sum, server) => sum + server.inFlight, 0);
-    this.count('restart', `Postgres for ${downFor} ms, with ${inFlight} requests in flight`, inFlight);
-    void this.postgres.restart(downFor).then(
-      () => this.journal.note('Postgres is back'),
+    const { name } = this.store;
+    this.count('restart', `${name} for ${downFor} ms, with ${inFlight} requests in flight`, inFlight);
+    void this.store.restart(downFor).then(
+      () => this.journal.note(`${name} is back`),
       () => undefined,
     );
   }

@@ -47,9 +47,11 @@ export class Guard {
     return this.over;
   }
 
+  /** What comes after the end is ended at once. */
   watch(process: ChildProcess): void {
     const { pid } = process;
     if (pid === undefined) return;
+    if (this.over) process.kill('SIGKILL');
     this.pids.add(pid);
     this.tell();
     process.once('exit', () => {

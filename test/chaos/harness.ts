@@ -7,6 +7,7 @@ import { Guard } from './guard.js';
 import type { ChaosOptions } from './options.js';
 import { DurablePostgres } from './postgres.js';
 import { PROJECT } from './project.js';
+import { ChaosRedis } from './redis.js';
 import { describeFaults, describeRun, describeVerdict, describeViolations } from './report.js';
 import { describeSchedule, drawSchedule } from './schedule.js';
 import { buildIfStale } from './servers/build.js';
@@ -29,9 +30,9 @@ export async function runAll(options: ChaosOptions, interrupted: Promise<never>)
 
   const folder = await mkdtemp(join(tmpdir(), 'exactly-once-chaos-'));
   const guard = new Guard(folder);
-  const starting = DurablePostgres.start(folder);
+  const starting = startServers(options, guard, folder);
   try {
-    const running = starting.then((postgres) => runModes({ options, postgres, guard, skew, folder }));
+    const running = starting.then((started) => runModes({ options, ...started, guard, skew, folder }));
     const results = await Promise.race([running, interrupted]);
     print(...describeFaults(options, results, skewText), describeVerdict(results));
     if (results.every(({ violations }) => violations.length === 0)) return true;
@@ -40,13 +41,23 @@ export async function runAll(options: ChaosOptions, interrupted: Promise<never>)
     return false;
   } finally {
     // A Postgres that is just being started is not seen by the guard.
-    await starting.then((postgres) => postgres.restarted()).catch(() => undefined);
+    await starting.then(({ postgres }) => postgres.restarted()).catch(() => undefined);
     await guard.end();
   }
 }
 
+async function startServers(
+  { store, persistence }: ChaosOptions,
+  guard: Guard,
+  folder: string,
+): Promise<Pick<Surroundings, 'postgres' | 'redis'>> {
+  const redis = store === 'redis' ? await ChaosRedis.start(folder, guard, persistence) : undefined;
+  return { postgres: await DurablePostgres.start(folder), redis };
+}
+
 async function runModes(surroundings: Surroundings): Promise<RunResult[]> {
-  const { options, postgres } = surroundings;
+  const { options, postgres, redis } = surroundings;
+  if (redis) print(`the records are in ${redis.description}`);
   const results: RunResult[] = [];
   for (const mode of options.modes) {
     print(`${mode}: ${describeSchedule(drawSchedule(options, mode))}`);
@@ -54,7 +65,7 @@ async function runModes(surroundings: Surroundings): Promise<RunResult[]> {
     print(...describeRun(result));
     results.push(result);
   }
-  await postgres.stop();
+  await Promise.all([postgres.stop(), redis?.stop()]);
   return results;
 }
 

@@ -2,10 +2,12 @@ import { parseArgs } from 'node:util';
 
 export const FAULTS = ['kill', 'cut', 'stall', 'restart', 'pool', 'skew'] as const;
 export const MODES = ['transaction', 'lease'] as const;
+export const STORES = ['postgres', 'redis'] as const;
 export const PROTECTIONS = ['unique-key', 'fencing'] as const;
 
 export type Fault = (typeof FAULTS)[number];
 export type Mode = (typeof MODES)[number];
+export type Store = (typeof STORES)[number];
 export type Protection = (typeof PROTECTIONS)[number];
 
 export interface ChaosOptions {
@@ -15,9 +17,13 @@ export interface ChaosOptions {
   clients: number;
   seed: number;
   modes: readonly Mode[];
+  /** Where the idempotency records are. */
+  store: Store;
   faults: ReadonlySet<Fault>;
   /** Whether concurrent requests share their statements. */
   batching: boolean;
+  /** Whether Redis keeps on disk what it has answered. */
+  persistence: boolean;
   /** The protection that is taken out, to show that the checks can fail. */
   broken: Protection | undefined;
 }
@@ -30,15 +36,19 @@ export class UsageError extends Error {
 /** @throws UsageError that names the option, its value and what it takes */
 export function readOptions(args: string[]): ChaosOptions {
   const values = parse(args);
-  const mode = values.mode ?? 'both';
+  const store = oneOf('store', values.store ?? 'postgres', STORES);
+  if (store === 'redis') refuseWithRedis(values);
+  else refuseWithPostgres(values);
   return {
     seconds: wholeNumber('seconds', values.seconds, 30, 1),
     servers: wholeNumber('servers', values.servers, 3, 1),
     clients: wholeNumber('clients', values.clients, 16, 1),
     seed: wholeNumber('seed', values.seed, Date.now() % 1_000_000, 0),
-    modes: mode === 'both' ? MODES : [oneOf('mode', mode, MODES, 'both')],
+    modes: modesOf(values.mode ?? 'both', store),
+    store,
     faults: new Set(listOf('faults', values.faults ?? FAULTS.join(','))),
-    batching: oneOf('batching', values.batching ?? 'on', ['on', 'off']) === 'on',
+    batching: isOn('batching', values.batching),
+    persistence: isOn('persistence', values.persistence),
     broken: values.break === undefined ? undefined : oneOf('break', values.break, PROTECTIONS),
   };
 }
@@ -51,8 +61,10 @@ function parse(args: string[]) {
     clients: text,
     seed: text,
     mode: text,
+    store: text,
     faults: text,
     batching: text,
+    persistence: text,
     break: text,
   };
   try {
@@ -60,6 +72,39 @@ function parse(args: string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+type Values = ReturnType<typeof parse>;
+
+function refuseWithRedis(values: Values): void {
+  if (values.mode === 'transaction') {
+    throw new UsageError(
+      "--mode is 'transaction', and --store redis has only lease: a transaction of Postgres's cannot write a record in Redis.",
+    );
+  }
+  if (values.break === 'unique-key') {
+    throw new UsageError(
+      "--break is 'unique-key', a protection of Postgres's table; with --store redis it must be fencing.",
+    );
+  }
+  if (values.batching !== undefined) {
+    throw new UsageError('--batching is about statements to Postgres; it cannot be set with --store redis.');
+  }
+}
+
+function refuseWithPostgres(values: Values): void {
+  if (values.persistence !== undefined) {
+    throw new UsageError('--persistence is about what Redis keeps on disk; it needs --store redis.');
+  }
+}
+
+function modesOf(mode: string, store: Store): readonly Mode[] {
+  const chosen = mode === 'both' ? MODES : [oneOf('mode', mode, MODES, 'both')];
+  return store === 'redis' ? ['lease'] : chosen;
+}
+
+function isOn(name: string, text = 'on'): boolean {
+  return oneOf(name, text, ['on', 'off']) === 'on';
 }
 
 /** @param least the smallest that is allowed */

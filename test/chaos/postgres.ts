@@ -9,13 +9,20 @@ import { databaseUrl } from '../../src/embedded-postgres/connection.js';
 import { prepareHomeIn } from '../../src/embedded-postgres/index.js';
 import { ensureServer } from '../../src/embedded-postgres/server.js';
 import { PROJECT } from './project.js';
+import { type RestartableServer, Restarts } from './restarts.js';
 
 /** A commit must survive a server that is stopped in the middle of everything. */
 const SETTINGS = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'max_connections=200'];
 
 /** A Postgres with durable settings that can be stopped as by a crash, and comes back on the same port. */
-export class DurablePostgres {
-  private restarting: Promise<void> = Promise.resolve();
+export class DurablePostgres implements RestartableServer {
+  readonly name = 'Postgres';
+  /** In immediate mode nothing is written out, so the next start recovers from the log. */
+  private readonly restarts = new Restarts(async (downFor) => {
+    await this.stop();
+    await sleep(downFor);
+    await ensureServer(this.cluster, SETTINGS, this.port);
+  });
 
   private constructor(
     private readonly cluster: Cluster,
@@ -38,21 +45,12 @@ export class DurablePostgres {
     return this.url(name);
   }
 
-  /** One restart after the other. In immediate mode nothing is written out, so the next start recovers from the log. */
   restart(downFor: number): Promise<void> {
-    this.restarting = this.restarting.then(async () => {
-      await this.stop();
-      await sleep(downFor);
-      await ensureServer(this.cluster, SETTINGS, this.port);
-    });
-    // Thrown by `restarted()`.
-    this.restarting.catch(() => undefined);
-    return this.restarting;
+    return this.restarts.add(downFor);
   }
 
-  /** Returns when no restart is under way. */
   restarted(): Promise<void> {
-    return this.restarting;
+    return this.restarts.over();
   }
 
   async stop(): Promise<void> {

@@ -28,10 +28,14 @@ export function describeFaults(options: ChaosOptions, results: readonly RunResul
   };
   event('kill');
   if (faults.has('cut')) {
-    const inLeaseWrite = sum(results, ({ cuts }) => cuts.inLeaseWrite);
+    const [all, inCommit, inLeaseWrite] = (['all', 'inCommit', 'inLeaseWrite'] as const).map((count) =>
+      sum(results, ({ cuts }) => cuts[count]),
+    );
     lines.push(
-      `cut ${sum(results, ({ cuts }) => cuts.all)} (${sum(results, ({ cuts }) => cuts.inCommit)} in COMMIT)` +
-        (inLeaseWrite > 0 ? ` (${inLeaseWrite} in a write of a lease)` : ''),
+      `cut ${all}` +
+        // There is none in Redis.
+        (options.store === 'postgres' ? ` (${inCommit} in COMMIT)` : '') +
+        (inLeaseWrite! > 0 ? ` (${inLeaseWrite} in a write of a lease)` : ''),
     );
   }
   event('stall');

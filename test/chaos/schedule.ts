@@ -19,8 +19,8 @@ const MEAN_PAUSE = { kill: 6_000, stall: 8_000, restart: 25_000, cut: 700 };
 export const LOCK_TTL_MS = 2_000;
 
 /**
- * All faults of one mode's run, in order. It follows from the seed, the mode, `--seconds` and `--servers`; of
- * `--faults` each kind has its own stream, so that leaving one out does not change the others.
+ * All faults of one mode's run, in order. It follows from the seed, the mode, `--store`, `--seconds` and `--servers`;
+ * of `--faults` each kind has its own stream, so that leaving one out does not change the others.
  */
 export function drawSchedule(options: ChaosOptions, mode: Mode): ScheduledFault[] {
   const end = options.seconds * 1_000;
@@ -31,7 +31,7 @@ export function drawSchedule(options: ChaosOptions, mode: Mode): ScheduledFault[
     // Short runs get each kind, too.
     const mean = Math.min(MEAN_PAUSE[kind], end / 2);
     for (let at = mean * random.between(0.3, 1); at < end; at += mean * random.between(0.5, 1.5)) {
-      schedule.push({ at: Math.round(at), ...draw(kind, random, options.servers, mode) });
+      schedule.push({ at: Math.round(at), ...draw(kind, random, options, mode) });
     }
   }
   return schedule.toSorted((a, b) => a.at - b.at);
@@ -43,7 +43,7 @@ export function describeSchedule(schedule: ScheduledFault[]): string {
   return `${schedule.length} faults (schedule ${hash})`;
 }
 
-function draw(kind: ScheduledFault['kind'], random: Random, servers: number, mode: Mode) {
+function draw(kind: ScheduledFault['kind'], random: Random, { servers, store }: ChaosOptions, mode: Mode) {
   switch (kind) {
     case 'kill':
       return { kind, server: random.integer(0, servers - 1), downFor: random.integer(0, 500) };
@@ -56,6 +56,6 @@ function draw(kind: ScheduledFault['kind'], random: Random, servers: number, mod
     case 'restart':
       return { kind, downFor: random.integer(0, 1_500) };
     case 'cut':
-      return { kind, plan: drawCut(random, mode) };
+      return { kind, plan: drawCut(random, mode, store) };
   }
 }

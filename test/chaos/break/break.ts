@@ -1,14 +1,16 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import type { Protection } from '../options.js';
+import type { ChaosOptions, Protection } from '../options.js';
 import { withClient } from '../postgres.js';
 
 const FOLDER = dirname(fileURLToPath(import.meta.url));
 
-/** The flags of Node with which a server lacks this protection. */
-export function flagsWithout(protection: Protection | undefined): string[] {
-  return protection ? ['--import', pathToFileURL(join(FOLDER, `${protection}.mjs`)).href] : [];
+/** The flags of Node with which a server lacks the protection that is taken out. */
+export function flagsWithout({ broken, store }: ChaosOptions): string[] {
+  if (!broken) return [];
+  const module = store === 'redis' ? `${broken}-in-redis.mjs` : `${broken}.mjs`;
+  return ['--import', pathToFileURL(join(FOLDER, module)).href];
 }
 
 /** Takes out what the database does for this protection. */

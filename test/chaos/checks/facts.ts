@@ -1,6 +1,7 @@
 import type { Gateway, Movement } from '../gateway.js';
 import { withClient } from '../postgres.js';
 import { type OrderItem } from '../shop.js';
+import type { RecordFact, RecordStore } from '../stores/record-store.js';
 
 export interface OrderFact {
   id: string;
@@ -10,16 +11,7 @@ export interface OrderFact {
   items: OrderItem[];
 }
 
-export interface RecordFact {
-  key: string;
-  operation: string;
-  attempt: number;
-  /** `abandoned`: in progress past its lease. */
-  state: 'completed' | 'in progress' | 'abandoned';
-  row: object;
-}
-
-/** What has really happened, from the database and the gateway's own log. */
+/** What has really happened, from the database, the store of the records and the gateway's own log. */
 export interface Facts {
   orders: ReadonlyMap<string, OrderFact>;
   /** By product. */
@@ -40,23 +32,15 @@ const ORDERS = `
       FILTER (WHERE l.sku IS NOT NULL) AS items
   FROM orders o LEFT JOIN order_line l ON l.order_id = o.id GROUP BY o.id`;
 
-const RECORDS = `
-  SELECT key, operation, attempt,
-    CASE WHEN completed_at IS NOT NULL THEN 'completed'
-      WHEN lock_expires_at > clock_timestamp() THEN 'in progress' ELSE 'abandoned' END AS state,
-    json_build_object('owner', owner, 'created', created_at, 'lock expires', lock_expires_at,
-      'completed', completed_at, 'status', status) AS row
-  FROM idempotency_records`;
-
 const IDLE_IN_TRANSACTION = `
   SELECT query FROM pg_stat_activity WHERE datname = current_database()
     AND state LIKE 'idle in transaction%' AND state_change < clock_timestamp() - interval '1 second'`;
 
-export async function gatherFacts(databaseUrl: string, gateway: Gateway): Promise<Facts> {
+export async function gatherFacts(databaseUrl: string, store: RecordStore, gateway: Gateway): Promise<Facts> {
+  const records = await store.records();
   return withClient(databaseUrl, async (client) => {
     const idle = await client.query<{ query: string }>(IDLE_IN_TRANSACTION);
     const { rows: orders } = await client.query<OrderFact>(ORDERS);
-    const { rows: records } = await client.query<RecordFact>(RECORDS);
     const { rows: products } = await client.query<{ sku: string; stock: number }>(
       'SELECT sku, stock FROM product',
     );
@@ -73,17 +57,6 @@ export async function gatherFacts(databaseUrl: string, gateway: Gateway): Promis
       charges: groupBy(gateway.charges, ({ orderId }) => orderId),
       refunds: groupBy(gateway.refunds, ({ orderId }) => orderId),
     };
-  });
-}
-
-/** How many leases are live. */
-export async function countLiveLeases(databaseUrl: string): Promise<number> {
-  return withClient(databaseUrl, async (client) => {
-    const { rows } = await client.query<{ count: number }>(
-      'SELECT count(*)::int AS count FROM idempotency_records ' +
-        'WHERE completed_at IS NULL AND lock_expires_at > clock_timestamp()',
-    );
-    return rows[0]!.count;
   });
 }
 

@@ -4,8 +4,9 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Journal } from '../journal.js';
 import type { Commit, CommitCut, CutPlan, StatementCut } from './cut-plan.js';
 import { Link, type LinkOwner } from './link.js';
+import type { Protocol } from './protocol.js';
 
-/** The network between the servers and Postgres, which cuts connections off as it is told. */
+/** The network between the servers and where their records are, which cuts connections off as it is told. */
 export class ChaosProxy implements LinkOwner {
   readonly counts = { all: 0, inCommit: 0, inLeaseWrite: 0 };
   private readonly links = new Set<Link>();
@@ -16,11 +17,12 @@ export class ChaosProxy implements LinkOwner {
     private readonly journal: Journal,
   ) {}
 
-  static async start(postgresPort: number, journal: Journal): Promise<ChaosProxy> {
+  /** @param protocol of one connection */
+  static async start(port: number, protocol: () => Protocol, journal: Journal): Promise<ChaosProxy> {
     const server = createServer();
     const proxy = new ChaosProxy(server, journal);
     server.on('connection', (client) => {
-      const link = new Link(client, postgresPort, proxy);
+      const link = new Link(client, port, protocol(), proxy);
       proxy.links.add(link);
       client.once('close', () => proxy.links.delete(link));
     });
@@ -29,9 +31,9 @@ export class ChaosProxy implements LinkOwner {
     return proxy;
   }
 
-  /** The same database, by way of this proxy. */
-  url(databaseUrl: string): string {
-    const url = new URL(databaseUrl);
+  /** The same address, by way of this proxy. */
+  url(direct: string): string {
+    const url = new URL(direct);
     url.port = String((this.server.address() as AddressInfo).port);
     return url.href;
   }

@@ -1,4 +1,4 @@
-import type { Mode } from '../options.js';
+import type { Mode, Store } from '../options.js';
 import type { Random } from '../random.js';
 
 /** How a statement ends that makes something durable: a transaction by COMMIT, a write of a lease by itself. */
@@ -44,15 +44,21 @@ export interface ByteCut {
   bytes: number;
 }
 
-/** How database connections are cut off, and when. */
+/** How connections to where the records are get cut off, and when. */
 export type CutPlan = CommitCut | StatementCut | ByteCut;
 
-export function drawCut(random: Random, mode: Mode): CutPlan {
-  switch (random.pick(['commit', 'commit', 'commit', 'transaction', 'any'] as const)) {
+/** One in five is of the last kind. In Redis nothing is in a transaction. */
+const MOMENTS = {
+  postgres: ['commit', 'commit', 'commit', 'transaction', 'any'],
+  redis: ['commit', 'commit', 'commit', 'commit', 'any'],
+} as const;
+
+export function drawCut(random: Random, mode: Mode, store: Store): CutPlan {
+  switch (random.pick<CutPlan['moment']>(MOMENTS[store])) {
     case 'commit':
       return {
         moment: 'commit',
-        of: mode === 'transaction' ? ['COMMIT'] : random.pick([['COMMIT'], ['lease write'], ['lease write']]),
+        of: drawCommits(random, mode, store),
         fate: random.pick(['lost', 'cut', 'late', 'unanswered', 'unanswered', 'silent']),
         part: random.chance(0.5) ? 0 : random.next(),
         delay: random.integer(1, random.pick([50, 1_500, 7_000])),
@@ -71,4 +77,9 @@ export function drawCut(random: Random, mode: Mode): CutPlan {
         bytes: random.integer(0, random.pick([20, 400, 4_000])),
       };
   }
+}
+
+function drawCommits(random: Random, mode: Mode, store: Store): readonly Commit[] {
+  if (store === 'redis') return ['lease write'];
+  return mode === 'transaction' ? ['COMMIT'] : random.pick([['COMMIT'], ['lease write'], ['lease write']]);
 }

@@ -1,9 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
-import { FrontendMessages, type FrontendMessage } from '../../support/frontend-messages.js';
-import { CommitWatch } from './commit-watch.js';
 import type { ByteCut, Commit, CommitCut, StatementCut } from './cut-plan.js';
-import { isInTransaction } from './ready-for-query.js';
+import type { ClientMessage, Protocol } from './protocol.js';
 
 /** What the links of one proxy have in common. */
 export interface LinkOwner {
@@ -21,8 +19,6 @@ const PATIENCE_WITH_SILENCE = 1_000;
 /** A client's connection, and the one to the server that belongs to it. */
 export class Link {
   private readonly server: Socket;
-  private readonly messages = new FrontendMessages();
-  private readonly commits = new CommitWatch();
   private unanswered: Commit | undefined;
   private answerCut: CommitCut | undefined;
   private byteCut: { direction: ByteCut['direction']; bytes: number } | undefined;
@@ -33,6 +29,7 @@ export class Link {
   constructor(
     private readonly client: Socket,
     port: number,
+    private readonly protocol: Protocol,
     private readonly owner: LinkOwner,
   ) {
     this.server = connect(port, '127.0.0.1').setNoDelay();
@@ -45,7 +42,7 @@ export class Link {
       });
     this.server.on('error', () => undefined).on('close', () => client.destroy());
     client.on('data', (chunk: Buffer) => {
-      for (const message of this.messages.push(chunk)) if (!this.isCut) this.fromClient(message);
+      for (const message of this.protocol.messages(chunk)) if (!this.isCut) this.fromClient(message);
     });
     this.server.on('data', (chunk: Buffer) => this.fromServer(chunk));
   }
@@ -62,12 +59,12 @@ export class Link {
     this.server.destroy();
   }
 
-  private fromClient(message: FrontendMessage): void {
-    const commit = this.commits.commitOf(message);
-    const cut = commit && this.owner.takeCommitCut(commit);
+  private fromClient({ bytes, commit }: ClientMessage): void {
+    // A client that does not wait for answers may send another commit while one is to be cut off.
+    const cut = commit && !this.answerCut ? this.owner.takeCommitCut(commit) : undefined;
     this.unanswered = commit ?? this.unanswered;
-    if (cut) this.cutCommit(message.bytes, cut);
-    else if (this.passes('to the server', message.bytes, this.server)) this.server.write(message.bytes);
+    if (cut) this.cutCommit(bytes, cut);
+    else if (this.passes('to the server', bytes, this.server)) this.server.write(bytes);
   }
 
   private fromServer(chunk: Buffer): void {
@@ -77,13 +74,14 @@ export class Link {
       this.cut('in its answer');
       return;
     }
-    this.statements = isInTransaction(chunk) ? this.statements + 1 : 0;
+    this.statements = this.protocol.isInTransaction(chunk) ? this.statements + 1 : 0;
     const cut = this.statements > 0 ? this.owner.takeStatementCut(this.statements) : undefined;
     if (cut) {
       this.client.write(chunk.subarray(0, Math.floor(cut.part * chunk.length)));
       this.cut(`in a transaction, after statement ${this.statements}`);
     } else if (this.passes('to the client', chunk, this.client)) {
-      // A client of Postgres sends nothing else until its COMMIT is answered, so these bytes are the answer.
+      // A client of Postgres sends nothing else until its COMMIT is answered, so these bytes are the answer. With Redis
+      // they may be the answer to an earlier command; then a cut is counted as less than it was.
       this.unanswered = undefined;
       this.client.write(chunk);
     }

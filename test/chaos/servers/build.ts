@@ -8,6 +8,7 @@ import { PROJECT, SERVER_SCRIPT } from '../project.js';
 /** What is built from where. */
 const PARTS = [
   { sources: 'libs/idempotency/src', result: join(PROJECT, 'libs/idempotency/dist/index.js') },
+  { sources: 'libs/redis/src', result: join(PROJECT, 'libs/redis/dist/index.js') },
   { sources: 'apps/orders/src', result: SERVER_SCRIPT },
 ];
 

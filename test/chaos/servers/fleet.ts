@@ -11,7 +11,8 @@ export interface FleetOptions {
   /** What the logs are named after. */
   name: string;
   servers: number;
-  databaseUrl: string;
+  /** Where the data and the records are. */
+  storeEnvironment: NodeJS.ProcessEnv;
   gatewayUrl: string;
   /** Connections of each server; undefined for the app's default. */
   poolSize: number | undefined;
@@ -53,7 +54,7 @@ export function flagsOfBatching(batching: boolean): string[] {
 
 function environmentOf(options: FleetOptions, adapter: string): NodeJS.ProcessEnv {
   return {
-    DATABASE_URL: options.databaseUrl,
+    ...options.storeEnvironment,
     ...(options.poolSize !== undefined && { DB_POOL_SIZE: String(options.poolSize) }),
     GATEWAY_URL: options.gatewayUrl,
     HTTP_ADAPTER: adapter,
