@@ -48,14 +48,17 @@ export class WatchedRedis {
     ) {
       await sleep(50);
     }
-    const knows = (sentinel: RedisServer) =>
-      sentinel.ask(async (client) => {
-        const master = (await client.call('SENTINEL', 'MASTER', NAME)) as string[];
-        const field = (name: string) => master[master.indexOf(name) + 1];
-        return field('num-slaves') === '1' && field('num-other-sentinels') === '2';
-      });
-    while (!(await Promise.all(this.sentinels.map(knows))).every(Boolean)) await sleep(100);
+    while (!(await Promise.all(this.sentinels.map(knowsAll))).every(Boolean)) await sleep(100);
   }
+}
+
+/** The replica, and the other two. */
+function knowsAll(sentinel: RedisServer): Promise<boolean> {
+  return sentinel.ask(async (client) => {
+    const master = (await client.call('SENTINEL', 'MASTER', NAME)) as string[];
+    const field = (name: string) => master[master.indexOf(name) + 1];
+    return field('num-slaves') === '1' && field('num-other-sentinels') === '2';
+  });
 }
 
 /** It writes into its configuration, so it needs a file of its own. */

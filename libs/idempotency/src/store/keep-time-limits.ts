@@ -6,8 +6,6 @@ export function keepTimeLimits(store: IdempotencyStore): IdempotencyStore {
   if (store.keepsTimeLimits) {
     return store;
   }
-  const within = <T>(timeLimit: number, work: Promise<T>): Promise<T> =>
-    withTimeLimit('Asking the store', timeLimit, work);
   return {
     claim: (claim) => within(claim.timeLimit, store.claim(claim)),
     complete: (hold, response, ttl) => within(hold.timeLimit, store.complete(hold, response, ttl)),
@@ -20,4 +18,8 @@ export function keepTimeLimits(store: IdempotencyStore): IdempotencyStore {
     inspect: (id, timeLimit) => within(timeLimit, store.inspect(id, timeLimit)),
     releaseAbandoned: (id, timeLimit) => within(timeLimit, store.releaseAbandoned(id, timeLimit)),
   };
+}
+
+function within<T>(timeLimit: number, work: Promise<T>): Promise<T> {
+  return withTimeLimit('Asking the store', timeLimit, work);
 }
