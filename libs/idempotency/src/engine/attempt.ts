@@ -6,6 +6,7 @@ import type { EngineLogger } from './engine-logger.js';
 import { hashParts } from './hashing.js';
 import type { IdempotentContext } from './idempotent-context.js';
 import { decideOutcome, type MethodEnd, type Outcome, type ResponseEnd } from './outcome-policy.js';
+import type { Rostered } from './roster.js';
 import type { Steps } from './steps.js';
 import type { RecordedResponse, StoredResponse } from './stored-response.js';
 import type { Verdict } from './verdict.js';
@@ -25,7 +26,8 @@ export interface AttemptListener {
 }
 
 /** One execution of an intent under a claim: from the claim to the settled outcome. */
-export abstract class Attempt {
+export abstract class Attempt implements Rostered {
+  place = -1;
   private methodEnd: MethodEnd = { type: 'not-begun' };
   private running = false;
   private over = false;

@@ -21,6 +21,7 @@ import { withTimeLimit } from './time-limit.js';
 import { LeaseAttempt } from './lease-attempt.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { RenewalClock } from './renewal-clock.js';
+import { Roster } from './roster.js';
 import { TransactionAttempt } from './transaction-attempt.js';
 import { UNPROTECTED_CLAIM, UNPROTECTED_STORE } from './unprotected.js';
 import { type Answer, answerFrom, refuse } from './verdict.js';
@@ -39,7 +40,7 @@ const LONGEST_LATE_CLAIM = 60_000;
 /** Lets exactly one of the requests with one key execute, and answers the others from its record. */
 export class IdempotencyEngine {
   private readonly leases: IdempotencyStore;
-  private readonly live = new Set<Attempt>();
+  private readonly live = new Roster<Attempt>();
   /** Claims that were sent and not answered. */
   private claiming = 0;
   private readonly background = new Background();
@@ -99,7 +100,7 @@ export class IdempotencyEngine {
           `${this.background.size} outcomes that could not be recorded.`,
         cause,
       );
-      await Promise.all(Array.from(this.live, (attempt) => attempt.giveUp()));
+      await Promise.all(this.live.all().map((attempt) => attempt.giveUp()));
     });
     this.background.stop();
     this.clock.stop();
@@ -232,7 +233,7 @@ export class IdempotencyEngine {
   }
 
   private readonly forget = (attempt: Attempt): void => {
-    this.live.delete(attempt);
+    this.live.remove(attempt);
     this.tellIfIdle();
   };
 

@@ -8,6 +8,7 @@ export class LeaseKeeper implements BeatListener {
   private readonly interval: number;
   /** Read before the renewal was sent, by a clock that nobody sets: the lease lasts at least `lockTtl` from here. */
   private renewedAt: number;
+  place = -1;
   private renewing = false;
   private stopped = false;
   private lostListener: (() => void) | undefined;

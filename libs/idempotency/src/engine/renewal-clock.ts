@@ -1,5 +1,7 @@
+import { Roster, type Rostered } from './roster.js';
+
 /** Who is called again and again. */
-export interface BeatListener {
+export interface BeatListener extends Rostered {
   beat(): void;
 }
 
@@ -7,7 +9,7 @@ export interface BeatListener {
 export class RenewalClock {
   private readonly beats = new Map<
     number,
-    { readonly timer: NodeJS.Timeout; readonly listeners: Set<BeatListener> }
+    { readonly timer: NodeJS.Timeout; readonly listeners: Roster<BeatListener> }
   >();
 
   /**
@@ -20,7 +22,7 @@ export class RenewalClock {
   }
 
   remove(interval: number, listener: BeatListener): void {
-    this.beats.get(interval)?.listeners.delete(listener);
+    this.beats.get(interval)?.listeners.remove(listener);
   }
 
   stop(): void {
@@ -28,23 +30,23 @@ export class RenewalClock {
     this.beats.clear();
   }
 
-  private beatOf(interval: number): Set<BeatListener> {
+  private beatOf(interval: number): Roster<BeatListener> {
     const existing = this.beats.get(interval);
     if (existing) {
       return existing.listeners;
     }
-    const listeners = new Set<BeatListener>();
+    const listeners = new Roster<BeatListener>();
     const timer = setInterval(() => this.beat(interval, listeners), interval);
     timer.unref();
     this.beats.set(interval, { timer, listeners });
     return listeners;
   }
 
-  private beat(interval: number, listeners: Set<BeatListener>): void {
+  private beat(interval: number, listeners: Roster<BeatListener>): void {
     if (listeners.size === 0) {
       clearInterval(this.beats.get(interval)?.timer);
       this.beats.delete(interval);
     }
-    listeners.forEach((listener) => listener.beat());
+    listeners.all().forEach((listener) => listener.beat());
   }
 }

@@ -1,5 +1,6 @@
 import { ServerResponse } from 'node:http';
 import { guardPrototype } from './prototype-guard.js';
+import { makeNotes, notesOf } from './request-notes.js';
 import { descriptorsOf, Shadow } from './shadow.js';
 
 /** Who holds a response back, and what the application is shown of it. */
@@ -21,12 +22,12 @@ export interface ResponseHolder {
   hides(event: string, argument: unknown): boolean;
 }
 
-/** By the request of the response, which a Proxy or an object derived from the response shows too. */
-const disguises = new WeakMap<object, Disguise>();
-
-/** Not a property of the response, see `keepOneShape()`. */
+/**
+ * Not a property of the response, see `keepOneShape()`, but of its request, which a Proxy or an object derived from the
+ * response shows too.
+ */
 function disguiseOf(response: ServerResponse): Disguise | undefined {
-  return disguises.get(response.req ?? response);
+  return notesOf(response.req ?? response)?.disguise;
 }
 
 type Method = (this: ServerResponse, ...args: any[]) => any;
@@ -255,7 +256,7 @@ export class Disguise {
     const worn = disguiseOf(response);
     this.covered = worn && !worn.isRemoved ? worn.covered : new Covered(response);
     this.covered.cover();
-    disguises.set(response.req ?? response, this);
+    makeNotes(response.req ?? response).disguise = this;
     this.update();
   }
 

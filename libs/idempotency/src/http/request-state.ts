@@ -1,5 +1,7 @@
 import type { IdempotentHandler } from './idempotent-handlers.js';
 import type { IdempotentExchange } from './idempotent-exchange.js';
+import { type FrameworkRequest, rawRequest } from './raw-http.js';
+import { makeNotes, notesOf } from './request-notes.js';
 
 /** What guard and interceptor know of one request. */
 export interface RequestState {
@@ -10,18 +12,12 @@ export interface RequestState {
   exchange: IdempotentExchange | undefined;
 }
 
-/**
- * Not properties of the request: Express changes the prototype of each, and the engine then makes a new shape for each
- * property that is added.
- */
-const states = new WeakMap<object, RequestState>();
-
 /** Hands the key of a request from the guard to the interceptor. */
-export function rememberKey(request: object, key: string, handler: IdempotentHandler): void {
-  states.set(request, { key, handler, exchange: undefined });
+export function rememberKey(request: FrameworkRequest, key: string, handler: IdempotentHandler): void {
+  makeNotes(rawRequest(request)).state = { key, handler, exchange: undefined };
 }
 
 /** @returns undefined for a request without a key */
-export function stateOf(request: object): RequestState | undefined {
-  return states.get(request);
+export function stateOf(request: FrameworkRequest): RequestState | undefined {
+  return notesOf(rawRequest(request))?.state;
 }
