@@ -19,6 +19,11 @@ export const simpleMutants: Mutant[] = [
   { title: 'completes whatever the owner is', statement: 'single.complete', ...ownerIsCompared },
   { title: 'renews whatever the owner is', statement: 'single.renew', ...ownerIsCompared },
   { title: 'records steps whatever the owner is', statement: 'single.recordSteps', ...ownerIsCompared },
+  {
+    title: 'records steps that come late',
+    statement: 'single.recordSteps',
+    protection: / AND \("steps" IS NULL OR .*$/,
+  },
   { title: 'releases whatever the owner is', statement: 'single.release', ...ownerIsCompared },
   {
     title: 'drops recorded steps with a release',

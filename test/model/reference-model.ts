@@ -57,7 +57,9 @@ export function expected(records: Records, operation: Operation, spared: RecordN
     case 'renew':
       return isHeld ? change(true, { isLeaseLive: true }) : keep(isCompleted);
     case 'recordSteps':
-      return isHeld ? change(true, { steps: operation.steps }) : keep(false);
+      return isHeld && operation.steps.length >= (record.steps?.length ?? 0)
+        ? change(true, { steps: operation.steps })
+        : keep(false);
     case 'releaseAbandoned':
       return record?.response === null && !record.isLeaseLive ? remove(true) : keep(false);
     case 'lapseLease':

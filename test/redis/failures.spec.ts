@@ -2,11 +2,11 @@ import { RedisIdempotencyStore } from '@exactly-once/redis';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 
 import { onEachAdapter } from '../support/adapters.js';
+import { AnswerLosingProxy } from '../support/answer-losing-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { newKey } from '../support/idempotent-app.js';
 import { expectProblem } from '../support/problem.js';
 import { type RedisApp, startRedisApp } from './redis-app.js';
-import { RedisProxy } from './redis-proxy.js';
 import { DURABLE, RedisServer } from './redis-server.js';
 import { describeWithRedis } from './with-redis.js';
 
@@ -14,12 +14,14 @@ const UNAVAILABLE = 'IDEMPOTENCY_STORE_UNAVAILABLE';
 
 describeWithRedis('when Redis fails', () => {
   let redis: RedisServer;
-  let proxy: RedisProxy;
+  let proxy: AnswerLosingProxy;
   let app: RedisApp;
+
+  const newStore = () => new RedisIdempotencyStore(`redis://127.0.0.1:${proxy.port}`);
 
   beforeEach(async () => {
     redis = await RedisServer.start({ flags: DURABLE });
-    proxy = await RedisProxy.start(redis.port);
+    proxy = await AnswerLosingProxy.start(redis.port);
   });
   afterEach(async () => {
     redis.resume();
@@ -30,7 +32,9 @@ describeWithRedis('when Redis fails', () => {
 
   onEachAdapter((adapter) => {
     const start = async (storeTimeout: `${number}ms`) => {
-      app = await startRedisApp(adapter, new RedisIdempotencyStore(proxy.url), { storeTimeout });
+      app = await startRedisApp(adapter, newStore(), {
+        storeTimeout,
+      });
     };
 
     it('C26: nothing is executed while it is down, and all goes on when it is back', async () => {
@@ -178,7 +182,7 @@ describeWithRedis('when Redis fails', () => {
   });
 
   it('C34: a shutdown waits for handlers that run, and records what they did', async () => {
-    app = await startRedisApp('express', new RedisIdempotencyStore(proxy.url));
+    app = await startRedisApp('express', newStore());
     const key = newKey();
     const posting = app.post(key, { takes: 500 });
     await eventually(() => expect(app.executed(key)).toBe(1));
@@ -186,7 +190,7 @@ describeWithRedis('when Redis fails', () => {
     expect((await posting).status).toBe(201);
     await closing;
 
-    app = await startRedisApp('express', new RedisIdempotencyStore(proxy.url));
+    app = await startRedisApp('express', newStore());
     expect((await app.post(key)).headers['idempotent-replayed']).toBe('true');
   });
 });

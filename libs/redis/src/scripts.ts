@@ -78,9 +78,9 @@ redis.call('HSET', key, 'owner', '${NOBODY}', 'lockExpiresAt', now)
 redis.call('PEXPIREAT', key, expiresAt)
 return 1`;
 
-/** 1 owner, 2 steps */
+/** Steps only grow: a shorter text is older than the one that is there, and comes late. 1 owner, 2 steps */
 const recordSteps = `${UNLESS_HELD}
-if completedAt then return 0 end
+if completedAt or (steps and #steps > #ARGV[at + 2]) then return 0 end
 redis.call('HSET', key, 'steps', ARGV[at + 2])
 return 1`;
 

@@ -56,7 +56,12 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
   }
 
   recordSteps(hold: LeaseHold, steps: string): Promise<boolean> {
-    return this.changeHeld(hold, (record) => ({ ...record, steps }), false);
+    return this.changeHeld(
+      hold,
+      (record) => ({ ...record, steps }),
+      false,
+      ({ steps: recorded }) => isShorter(steps, recorded),
+    );
   }
 
   find(id: Buffer, timeLimit: number): Promise<ExistingRecord | undefined> {
@@ -87,11 +92,13 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
    * Changes what `owner` has in progress, and nothing else.
    *
    * @param whenCompleted what the owner is told of a record that it has completed
+   * @param isLate whether what is there is newer than the change
    */
   private changeHeld(
     { id, owner, timeLimit }: LeaseHold,
     change: (record: StoredRecord, now: number) => StoredRecord | undefined,
     whenCompleted: boolean,
+    isLate: (record: StoredRecord) => boolean = () => false,
   ): Promise<boolean> {
     return this.change(
       id,
@@ -99,9 +106,10 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
         if (record?.owner !== owner || owner === NOBODY) {
           return { record, result: false };
         }
-        return record.completedAt === null
-          ? { record: change(record, now), result: true }
-          : { record, result: whenCompleted };
+        if (record.completedAt !== null) {
+          return { record, result: whenCompleted };
+        }
+        return isLate(record) ? { record, result: false } : { record: change(record, now), result: true };
       },
       timeLimit,
     );
@@ -111,4 +119,8 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
 /** With steps the record stays, or a retry would repeat them. */
 function freed(record: StoredRecord, now: number): StoredRecord | undefined {
   return record.steps === null ? undefined : { ...record, owner: NOBODY, lockExpiresAt: now };
+}
+
+function isShorter(text: string, recorded: string | null): boolean {
+  return recorded !== null && text.length < recorded.length;
 }

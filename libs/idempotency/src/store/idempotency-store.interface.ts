@@ -132,7 +132,9 @@ export interface IdempotencyStore {
   /**
    * Records which steps of the attempt are done, if the record is still in progress and `owner` holds it.
    *
-   * @param steps an opaque text, which replaces the one before and goes with the record
+   * @param steps an opaque text, which replaces the one before and goes with the record. It only grows, so one that is
+   * shorter than what is recorded was sent before that, was given up, and comes late: it is refused, or the next attempt
+   * would repeat a step
    */
   recordSteps(hold: LeaseHold, steps: string): Promise<boolean>;
 

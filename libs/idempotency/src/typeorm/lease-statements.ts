@@ -1,5 +1,5 @@
 import { purgeBatch } from './purge.statement.js';
-import { fromNow, isExpired, lookUp, stateOf } from './record-row.js';
+import { fromNow, isExpired, isNoShorter, lookUp, stateOf } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 import { NOBODY } from '../store/nobody.js';
 
@@ -59,8 +59,11 @@ export function leaseStatements(table: RecordTable) {
       `UPDATE ${name} SET ${c.owner} = '${NOBODY}', ${c.lockExpiresAt} = clock_timestamp() ` +
       `WHERE ${isHeld} AND ${c.steps} IS NOT NULL`,
 
-    /** A process that lost its lease must not tell the next attempt what is done. $1 id, $2 owner, $3 steps */
-    recordSteps: `UPDATE ${name} SET ${c.steps} = $3 WHERE ${isHeld}`,
+    /**
+     * A process that lost its lease must not tell the next attempt what is done, nor may an older text of the same one that
+     * comes late. $1 id, $2 owner, $3 steps
+     */
+    recordSteps: `UPDATE ${name} SET ${c.steps} = $3 WHERE ${isHeld} AND ${isNoShorter(table, '$3')}`,
 
     /**
      * Waits for a transaction that is just writing the row, and reads it anew then. The steps must not be a condition:

@@ -32,6 +32,11 @@ export function isExpired({ column: c }: RecordTable): string {
   );
 }
 
+/** Steps only grow: a shorter text is older than the one that is there. @param steps SQL of a text */
+export function isNoShorter({ column: c }: RecordTable, steps: string): string {
+  return `(${c.steps} IS NULL OR length(${c.steps}) <= length(${steps}))`;
+}
+
 /** The state of a row, as the database's clock has it. */
 export function stateOf(table: RecordTable): string {
   const { column: c } = table;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { RecordedResponse } from '../engine/stored-response.js';
 import type { LeaseHold } from '../store/idempotency-store.interface.js';
 import type { TransactionClaim } from '../store/transaction-store.interface.js';
-import { fromNow, isExpired, lookUp, responseColumns } from './record-row.js';
+import { fromNow, isExpired, isNoShorter, lookUp, responseColumns } from './record-row.js';
 import type { RecordTable } from './record-table.js';
 
 /** Transaction-local, so it is gone when something else has ended the transaction. */
@@ -77,7 +77,7 @@ export function recordStepsAndCommit(table: RecordTable, { id, owner }: LeaseHol
   const { name, column: c } = table;
   return (
     `WITH noted AS (UPDATE ${name} SET ${c.steps} = ${text(steps)} WHERE ${c.id} = ${bytes(id)} ` +
-    `AND ${c.owner} = ${text(owner)} AND ${c.completedAt} IS NULL RETURNING 1) ` +
+    `AND ${c.owner} = ${text(owner)} AND ${c.completedAt} IS NULL AND ${isNoShorter(table, text(steps))} RETURNING 1) ` +
     `SELECT 1 / count(*) FROM noted; COMMIT`
   );
 }

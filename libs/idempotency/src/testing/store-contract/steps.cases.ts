@@ -30,6 +30,15 @@ export const STEPS_CASES: Cases = {
     expectClaimed(await store.claim(another(mine)), 2, '{"charge":"ch_1","mail":2}');
   },
 
+  'a text of steps that comes late, behind a longer one, changes nothing': async ({ store, claim }) => {
+    const mine = claim();
+    await store.claim(mine);
+    const both = '{"charge":"ch_1","mail":2}';
+    await store.recordSteps(holdOf(mine), both);
+    assert.equal(await store.recordSteps(holdOf(mine), STEPS), false);
+    assert.equal((await store.inspect(mine.id, TIME_LIMIT))?.steps, both);
+  },
+
   'an owner that comes late may record steps as long as nobody took its record over': async (world) => {
     const { store, claim } = world;
     const mine = claim();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IdempotencyStore } from '../../store/idempotency-store.interface.js';
 import { CLAIM_CASES } from './claim.cases.js';
+import { CONNECTION_CASES } from './connection.cases.js';
 import { OPERATOR_CASES } from './operator.cases.js';
 import { OUTCOME_CASES } from './outcome.cases.js';
 import { RACE_CASES } from './race.cases.js';
@@ -21,6 +22,11 @@ export interface StoreContractOptions {
    * @default 16
    */
   callers?: number;
+  /**
+   * Makes the store lose its connection when its next operation has been carried out, and before it is answered: by a proxy
+   * between the store and its server, say. Without it, the cases about this are left out.
+   */
+  loseNextAnswer?: () => unknown;
 }
 
 /** @publicApi */
@@ -41,10 +47,11 @@ const CASES = { ...CLAIM_CASES, ...OUTCOME_CASES, ...STEPS_CASES, ...OPERATOR_CA
  */
 export function idempotencyStoreContract(
   createStore: () => IdempotencyStore | Promise<IdempotencyStore>,
-  { passTime = sleep, callers = 16 }: StoreContractOptions = {},
+  { passTime = sleep, callers = 16, loseNextAnswer }: StoreContractOptions = {},
 ): StoreContractCase[] {
-  return Object.entries(CASES).map(([name, run]) => ({
+  const cases = loseNextAnswer ? { ...CASES, ...CONNECTION_CASES } : CASES;
+  return Object.entries(cases).map(([name, run]) => ({
     name,
-    run: async () => run({ store: await createStore(), claim: newClaim, passTime, callers }),
+    run: async () => run({ store: await createStore(), claim: newClaim, passTime, callers, loseNextAnswer }),
   }));
 }

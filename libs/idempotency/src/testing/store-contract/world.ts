@@ -17,6 +17,8 @@ export interface World {
   readonly passTime: (milliseconds: number) => Promise<unknown>;
   /** How many race in a case about races. */
   readonly callers: number;
+  /** Breaks the connection after the next operation was carried out. */
+  readonly loseNextAnswer: (() => unknown) | undefined;
 }
 
 /** By the sentence that they check. */

@@ -1,28 +1,28 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A network between the app and Redis that can fail. */
-export class RedisProxy {
+/** A network between a store and its server that can fail. */
+export class AnswerLosingProxy {
   private readonly pairs = new Set<{ client: Socket; server: Socket }>();
   private loses = false;
   private isSilent = false;
 
   private constructor(private readonly listener: Server) {}
 
-  static async start(redisPort: number): Promise<RedisProxy> {
+  static async start(serverPort: number): Promise<AnswerLosingProxy> {
     const listener = createServer();
-    const proxy = new RedisProxy(listener);
-    listener.on('connection', (client) => proxy.join(client, connect(redisPort, '127.0.0.1')));
+    const proxy = new AnswerLosingProxy(listener);
+    listener.on('connection', (client) => proxy.join(client, connect(serverPort, '127.0.0.1')));
     listener.listen(0, '127.0.0.1');
     await once(listener, 'listening');
     return proxy;
   }
 
-  get url(): string {
-    return `redis://127.0.0.1:${(this.listener.address() as AddressInfo).port}`;
+  get port(): number {
+    return (this.listener.address() as AddressInfo).port;
   }
 
-  /** The next answer does not arrive: its connection is cut off when Redis has given it. */
+  /** The next answer does not arrive: its connection is cut off when the server has given it. */
   loseNextAnswer(): void {
     this.loses = true;
   }
