@@ -33,14 +33,7 @@ if (values.postgres) {
   results.push(await run(POSTGRES_SUITES, ON_POSTGRES, '.reports/contract-postgres.json'));
 }
 
-const rows = results.flatMap((result) => result.rows);
-const leftOut = rows.filter(isLeftOut);
-console.log(tableOf(rows.filter((row) => !isLeftOut(row))));
-for (const { store, callers } of leftOut) console.log(`left out: ${store}, ${callers} callers: ${NO_REDIS}`);
-for (const { store, server, callers, notPassed } of rows.filter(hasFailed)) {
-  for (const name of notPassed) console.error(`not passed: ${store}, ${server}, ${callers} callers: ${name}`);
-}
-for (const row of results.flatMap(({ missing }) => missing)) console.error(`missing: ${row}`);
+print(results);
 process.exitCode = results.every(isGood) ? 0 : 1;
 
 async function run(suites: string[], stores: readonly string[], report: string): Promise<Result> {
@@ -55,4 +48,17 @@ async function read(path: string, stores: readonly string[], exitCode: number): 
 
 function isGood({ rows, missing, exitCode }: Result): boolean {
   return exitCode === 0 && missing.length === 0 && !rows.some(hasFailed);
+}
+
+function print(all: Result[]): void {
+  const rows = all.flatMap((result) => result.rows);
+  console.log(tableOf(rows.filter((row) => !isLeftOut(row))));
+  for (const { store, callers } of rows.filter(isLeftOut)) {
+    console.log(`left out: ${store}, ${callers} callers: ${NO_REDIS}`);
+  }
+  for (const { store, server, callers, notPassed } of rows.filter(hasFailed)) {
+    for (const name of notPassed)
+      console.error(`not passed: ${store}, ${server}, ${callers} callers: ${name}`);
+  }
+  for (const row of all.flatMap(({ missing }) => missing)) console.error(`missing: ${row}`);
 }
