@@ -2,8 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const SOURCES = ['libs/idempotency/src', 'apps/orders/src', 'src'];
-const BUILT = ['libs/idempotency/dist/index.js', 'apps/orders/dist/main.js', 'dist/main.js'];
+const SOURCES = ['libs/idempotency/src', 'libs/redis/src', 'apps/orders/src', 'src'];
+const BUILT = [
+  'libs/idempotency/dist/index.js',
+  'libs/redis/dist/index.js',
+  'apps/orders/dist/main.js',
+  'dist/main.js',
+];
 
 /** Builds the project, unless that has been done since its sources were last changed. */
 export async function ensureBuilt(): Promise<void> {

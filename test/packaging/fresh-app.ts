@@ -5,30 +5,28 @@ import { difference } from './added-lines.js';
 import type { Checks } from './checks.js';
 import { run } from './command.js';
 import { countRows, createDatabase } from './database.js';
-import { PACKAGING_FOLDER, PROJECT_FOLDER } from './paths.js';
-import { checkReplay, isReplayed, postTwice } from './repeated-post.js';
+import { proveOnRedis } from './on-redis.js';
+import { PROJECT_FOLDER, TEMPLATES } from './paths.js';
+import { checkReplay, isReplayed, ORDER, postTwice } from './repeated-post.js';
 import { withRunningApp } from './running-app.js';
-import { installTarballs, type Tarball } from './tarball.js';
+import { installTarballs, type Tarballs } from './tarball.js';
 import { withTemporaryFolder } from './temporary-folder.js';
 
 const MOST_ADDED_LINES = 15;
 const TEST_SAMPLE = 'docs/samples/add-to-your-app/orders.test.ts';
 const LESS_TEST_LINES = 30;
-const TEMPLATES = join(PACKAGING_FOLDER, 'fresh-app');
-const ORDER = {
-  path: '/orders',
-  headers: { Authorization: 'Bearer token-of-alice' },
-  body: { item: 'kibble' },
-};
+/** npm refuses 6 beside TypeORM, of which 5 is an optional peer. */
+const IOREDIS = 'ioredis@5';
 
 /** An ordinary app, as it is before it knows the library and after. The database goes with it. */
-export async function proveFreshApp(tarballs: Tarball[], checks: Checks): Promise<void> {
+export async function proveFreshApp(tarballs: Tarballs, checks: Checks): Promise<void> {
   await withTemporaryFolder(async (folder) => {
     const databaseUrl = await createDatabase('fresh_app');
+    const variables = { DATABASE_URL: databaseUrl };
     await cp(join(TEMPLATES, 'before'), folder, { recursive: true });
     await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder });
     await run('npm', ['run', 'build'], { cwd: folder });
-    await withRunningApp(folder, databaseUrl, async (url) => {
+    await withRunningApp(folder, variables, async (url) => {
       const [, second] = await postTwice(url, ORDER);
       const rows = await countRows(databaseUrl, 'orders');
       checks.that(
@@ -40,23 +38,24 @@ export async function proveFreshApp(tarballs: Tarball[], checks: Checks): Promis
 
     await addLibrary(tarballs, folder, checks);
     await run('npm', ['run', 'build'], { cwd: folder });
-    await withRunningApp(folder, databaseUrl, async (url) => {
+    await withRunningApp(folder, variables, async (url) => {
       checkReplay(checks, await postTwice(url, ORDER));
       const rows = await countRows(databaseUrl, 'orders');
       checks.that('with the library two POSTs make one more row', rows === 3, `${rows} rows`);
     });
-    await proveCases(folder, databaseUrl, checks);
+    await proveCases(folder, variables, checks);
+    await installTarballs([tarballs.redis], folder, checks, [IOREDIS]);
+    await proveOnRedis(folder, databaseUrl, checks);
   });
 }
 
 /** What docs/testing.md says, word for word. */
-async function proveCases(folder: string, databaseUrl: string, checks: Checks): Promise<void> {
+async function proveCases(folder: string, variables: Record<string, string>, checks: Checks): Promise<void> {
   const sample = await readFile(join(PROJECT_FOLDER, TEST_SAMPLE), 'utf8');
   const lines = sample.trim().split('\n').length;
   checks.that(`the test has less than ${LESS_TEST_LINES} lines: ${lines}`, lines < LESS_TEST_LINES);
   await writeFile(join(folder, 'src/orders.test.ts'), sample);
   await run('npx', ['tsc'], { cwd: folder });
-  const variables = { DATABASE_URL: databaseUrl };
   const output = await run('node', ['--test', '--test-reporter=tap', 'dist/orders.test.js'], {
     cwd: folder,
     variables,
@@ -65,9 +64,9 @@ async function proveCases(folder: string, databaseUrl: string, checks: Checks): 
   checks.that('its cases pass', passed === '6' && /^# fail 0$/m.test(output), output);
 }
 
-async function addLibrary(tarballs: Tarball[], folder: string, checks: Checks): Promise<void> {
+async function addLibrary({ idempotency, client }: Tarballs, folder: string, checks: Checks): Promise<void> {
   // The other one is the peer that the app does not have yet.
-  await installTarballs(tarballs, folder, checks, ['@nestjs/schedule']);
+  await installTarballs([idempotency, client], folder, checks, ['@nestjs/schedule']);
   const manifest = await difference(join(TEMPLATES, 'before/package.json'), 'package.json', folder);
   console.log(`npm install has written ${manifest.addedLines} lines to package.json; they are not counted.`);
 

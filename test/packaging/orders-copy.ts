@@ -8,7 +8,7 @@ import { createDatabase } from './database.js';
 import { PROJECT_FOLDER } from './paths.js';
 import { checkReplay, postTwice } from './repeated-post.js';
 import { withRunningApp } from './running-app.js';
-import { installTarballs, type Tarball } from './tarball.js';
+import { installTarballs, type Tarballs } from './tarball.js';
 import { withTemporaryFolder } from './temporary-folder.js';
 
 /** What a copy does not take along. */
@@ -21,17 +21,18 @@ const ORDER = {
 };
 
 /** Somebody copies the sample app, as its README says, and goes on from there. */
-export async function proveOrdersCopy([library]: Tarball[], checks: Checks): Promise<void> {
+export async function proveOrdersCopy({ idempotency, redis }: Tarballs, checks: Checks): Promise<void> {
   await withTemporaryFolder(async (folder) => {
     const databaseUrl = await createDatabase('orders_copy');
     await cp(join(PROJECT_FOLDER, 'apps/orders'), folder, {
       recursive: true,
       filter: (source) => !LEFT_OUT.includes(basename(source)),
     });
-    await installTarballs([library!], folder, checks);
+    await installTarballs([idempotency, redis], folder, checks);
     await run('npm', ['run', 'build'], { cwd: folder });
-    await run('npm', ['run', 'migrate'], { cwd: folder, variables: { DATABASE_URL: databaseUrl } });
-    await withRunningApp(folder, databaseUrl, async (url) => {
+    const variables = { DATABASE_URL: databaseUrl };
+    await run('npm', ['run', 'migrate'], { cwd: folder, variables });
+    await withRunningApp(folder, variables, async (url) => {
       checkReplay(checks, await postTwice(url, ORDER));
       const orders = await send(url, { method: 'GET', path: '/v1/orders', headers: ALICE });
       checks.that('Alice has one order', orders.status === 200 && orders.json().length === 1, orders.text);

@@ -5,6 +5,13 @@ import type { Checks } from './checks.js';
 
 const TIMEOUT_MS = 30_000;
 
+/** To the fresh app. */
+export const ORDER = {
+  path: '/orders',
+  headers: { Authorization: 'Bearer token-of-alice' },
+  body: { item: 'kibble' },
+};
+
 /** Sends the same request twice with one new key. */
 export async function postTwice(url: string, request: HttpRequest): Promise<[HttpResponse, HttpResponse]> {
   const headers = { ...request.headers, 'Idempotency-Key': randomUUID() };

@@ -12,15 +12,16 @@ const STOP_TIMEOUT_MS = 15_000;
 /** Starts `dist/main.js` of this folder, works with it while it answers, and stops it in any case. */
 export async function withRunningApp(
   folder: string,
-  databaseUrl: string,
+  variables: Record<string, string>,
   work: (url: string) => Promise<void>,
 ): Promise<void> {
   interruption.throwIfAborted();
   const port = await freePort();
-  console.log(`$ DATABASE_URL=… PORT=${port} node dist/main.js`);
+  const named = Object.keys(variables).map((name) => `${name}=… `);
+  console.log(`$ ${named.join('')}PORT=${port} node dist/main.js`);
   const child = spawn(process.execPath, ['dist/main.js'], {
     cwd: folder,
-    env: { ...outsideEnvironment(), DATABASE_URL: databaseUrl, PORT: String(port) },
+    env: { ...outsideEnvironment(), ...variables, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const closed = once(child, 'close');

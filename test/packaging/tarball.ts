@@ -13,6 +13,9 @@ export interface Tarball {
   contents: string;
 }
 
+/** By the folders of their libraries. */
+export type Tarballs = Readonly<Record<Library, Tarball>>;
+
 /** Packs a library, which its scripts build, as `npm publish` would, and unpacks that for a look inside. */
 export async function packLibrary(library: Library, folder: string): Promise<Tarball> {
   const output = await run('npm', ['pack', '--json', '--pack-destination', folder], {

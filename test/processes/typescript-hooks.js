@@ -3,12 +3,16 @@ import { fileURLToPath } from 'node:url';
 
 import { transform } from '@swc/core';
 
-const LIBRARY = new URL('../../libs/idempotency/src/index.ts', import.meta.url).href;
+/** The sources of the libraries, so that nothing has to be built. */
+const LIBRARIES = new Map([
+  ['@exactly-once/nestjs', new URL('../../libs/idempotency/src/index.ts', import.meta.url).href],
+  ['@exactly-once/redis', new URL('../../libs/redis/src/index.ts', import.meta.url).href],
+]);
 
 /** TypeScript sources import each other by the names of the files that will be built. */
 export async function resolve(specifier, context, next) {
-  if (specifier === '@exactly-once/nestjs') {
-    return next(LIBRARY, context);
+  if (LIBRARIES.has(specifier)) {
+    return next(LIBRARIES.get(specifier), context);
   }
   if (/^\.{1,2}\/.*\.js$/.test(specifier) && context.parentURL?.endsWith('.ts')) {
     const source = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);

@@ -1,9 +1,10 @@
-import { idempotencyStoreContract } from '@exactly-once/nestjs/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { Pool } from 'pg';
 
 import { TABLE, TableRecordStore } from '../../docs/samples/own-store/table-record.store.js';
+import { describeContract } from '../contract/describe-contract.js';
+import { postgresVersion } from '../contract/postgres-version.js';
 import { emptyTemplate } from '../support/database-templates.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { errorOf } from '../support/error-of.js';
@@ -24,12 +25,11 @@ afterAll(async () => {
 });
 
 // Time is the database's, so the cases wait for it.
-describe.each([16, 64])(
-  'the store that docs/samples/own-store shows keeps the contract, %d callers',
-  (callers) => {
-    for (const { name, run } of idempotencyStoreContract(() => store, { callers })) it(name, run);
-  },
-);
+describeContract({
+  store: "a store of one's own (docs/samples/own-store)",
+  server: await postgresVersion(),
+  open: () => store,
+});
 
 it('it has at most sixty lines', async () => {
   const source = await readFile('docs/samples/own-store/table-record.store.ts', 'utf8');

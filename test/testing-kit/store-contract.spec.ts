@@ -5,6 +5,8 @@ import { DataSource } from 'typeorm';
 
 import { type BatchLimits, SHARED, SINGLE } from '../../libs/idempotency/src/batching/batch-queue.js';
 import { PostgresLeaseStore } from '../../libs/idempotency/src/typeorm/postgres-lease.store.js';
+import { describeContract } from '../contract/describe-contract.js';
+import { postgresVersion } from '../contract/postgres-version.js';
 import { applyMutant, type Mutant, simpleMutants } from '../model/mutants.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { failuresOf } from './failures-of.js';
@@ -41,15 +43,14 @@ async function passTime(milliseconds: number): Promise<void> {
   await dataSource.query(`UPDATE idempotency_records SET ${earlier.join()}`);
 }
 
-describe.each([
-  ['with a statement for each operation', SINGLE, 16],
-  ['with a statement for each operation', SINGLE, 64],
-  ['with statements that concurrent operations share', SHARED, 16],
-  ['with statements that concurrent operations share', SHARED, 64],
-])('the lease store on Postgres, %s, keeps the contract', (_, limits, callers) => {
-  const cases = idempotencyStoreContract(() => openStore(limits), { callers, passTime });
-  for (const { name, run } of cases) it(`${callers} callers: ${name}`, run);
+const server = await postgresVersion();
+describeContract({
+  store: 'Postgres, a statement for each operation',
+  server,
+  open: () => openStore(SINGLE),
+  passTime,
 });
+describeContract({ store: 'Postgres, shared statements', server, open: () => openStore(SHARED), passTime });
 
 it('the cases can wait for the clock of the store, too', async () => {
   const cases = idempotencyStoreContract(() => openStore(SHARED));
