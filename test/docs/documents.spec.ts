@@ -100,6 +100,7 @@ describe('docs/outside-http.md', () => {
 describe('docs/dependencies.md', () => {
   it.each([
     ['libs/idempotency', '## The library: `libs/idempotency`'],
+    ['libs/redis', '## The Redis store: `libs/redis`'],
     ['libs/client', '## The client: `libs/client`'],
     ['apps/orders', '## The sample app: `apps/orders`'],
     ['apps/mock-payments', '## The mock: `apps/mock-payments`'],

@@ -12,6 +12,8 @@ export const DOCUMENTS: readonly string[] = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'libs/idempotency/README.md',
+  'libs/redis/README.md',
+  'libs/client/README.md',
   ...readdirSync(join(PROJECT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

@@ -44,7 +44,7 @@ export class RedisConnections {
   private readiness: Promise<void> | undefined;
   private lastError: unknown;
 
-  constructor(connection: RedisConnection, options: RedisStoreOptions) {
+  constructor(connection: RedisConnection | undefined, options: RedisStoreOptions) {
     this.prefix = prefixOf(options);
     this.client = clientLike(connection);
     this.client.on('error', (error) => {
@@ -150,9 +150,16 @@ export class RedisConnections {
   }
 }
 
-function clientLike(connection: RedisConnection): Redis | Cluster {
-  if (typeof connection === 'string') {
+/** @throws IdempotencyConfigurationError for what is no connection, as of a variable that is not set */
+function clientLike(connection: RedisConnection | undefined): Redis | Cluster {
+  if (typeof connection === 'string' && /^rediss?:\/\/./.test(connection)) {
     return new Redis(connection, CONNECTION_OPTIONS);
+  }
+  if (typeof connection !== 'object' || connection === null) {
+    throw new IdempotencyConfigurationError(
+      `RedisIdempotencyStore was given ${JSON.stringify(connection)} in the place of a connection. Use a URL such as ` +
+        `'redis://localhost:6379' (is its variable set?), options of ioredis, or a client or a cluster of ioredis.`,
+    );
   }
   if (!('duplicate' in connection)) {
     return new Redis({ ...connection, ...CONNECTION_OPTIONS });

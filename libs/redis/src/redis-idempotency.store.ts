@@ -33,7 +33,7 @@ export interface RedisStoreOptions {
 const CLAIMED_FIRST: LeaseClaimResult = { type: 'claimed', attempt: 1, steps: null };
 
 /**
- * Records of `lease` mode in Redis (6.2 or later) or Valkey: each operation is one Lua script on one key, by the clock of
+ * Records of `lease` mode in Redis (6.2 or later): each operation is one Lua script on one key, by the clock of
  * Redis, which also lets records expire. What is given up against Postgres is in docs/redis.md.
  *
  * @example
@@ -46,7 +46,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
   private readonly batches: RedisBatches;
 
   /** @throws IdempotencyConfigurationError for what is no connection, or an option that does not exist */
-  constructor(connection: RedisConnection, options: RedisStoreOptions = {}) {
+  constructor(connection: RedisConnection | undefined, options: RedisStoreOptions = {}) {
     this.connections = new RedisConnections(connection, options);
     this.batches = new RedisBatches(this.connections);
   }

@@ -49,7 +49,7 @@ export interface ReplayHeadersOptions {
  * @publicApi
  */
 export interface IdempotentOptions {
-  /** See {@link IdempotencyMode}. @default 'transaction'; 'lease' with a `store` of the module */
+  /** See {@link IdempotencyMode}. @default 'transaction'; 'lease' with a store of the module */
   mode?: IdempotencyMode;
   /**
    * Whether a request without a key is refused with 400 `IDEMPOTENCY_KEY_REQUIRED`. With `false` such a
