@@ -22,7 +22,7 @@ export function describeRedisContract(
   more?: () => void,
 ): void {
   const version = redisVersion();
-  describeWithRedis(`the store "${store}" keeps the contract`, () => {
+  describeWithRedis(`the contract on ${store}`, () => {
     let subject: RedisSubject;
 
     beforeAll(async () => {

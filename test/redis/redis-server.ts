@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
 import { freePort } from '../../src/embedded-postgres/index.js';
+import { guardServer } from './redis-guard.js';
 
 const START_TIMEOUT_MS = 10_000;
 
@@ -31,7 +32,7 @@ export interface RedisServerOptions {
   file?: string;
   /** For what it keeps on disk. @default a temporary one, which is removed when it stops */
   folder?: string;
-  /** Told of every process that is started, to end it whatever happens. */
+  /** Told of every process that is started, to end it whatever happens. @default it ends with this process */
   watch?: (process: ChildProcess) => void;
 }
 
@@ -88,13 +89,13 @@ export class RedisServer {
 
   /** Starts it again, on the same port and with what it had on disk. */
   async launch(): Promise<void> {
-    const { file, flags = NOT_PERSISTENT, watch } = this.options;
+    const { file, flags = NOT_PERSISTENT, watch = guardServer } = this.options;
     const base = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--dir', this.folder];
     this.child = spawn('redis-server', [...(file ? [file] : []), ...base, ...flags], {
       stdio: 'ignore',
       detached: true,
     });
-    watch?.(this.child);
+    watch(this.child);
     const deadline = Date.now() + START_TIMEOUT_MS;
     while (!(await this.answers())) {
       if (Date.now() > deadline || this.child.exitCode !== null) {
