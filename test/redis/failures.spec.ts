@@ -1,5 +1,6 @@
 import { RedisIdempotencyStore } from '@exactly-once/redis';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { onEachAdapter } from '../support/adapters.js';
 import { AnswerLosingProxy } from '../support/answer-losing-proxy.js';
@@ -125,6 +126,23 @@ describeWithRedis('when Redis fails', () => {
       proxy.silence();
       expectProblem(await app.post(), 503, UNAVAILABLE);
       await eventually(async () => expect((await app.post()).status).toBe(201), 20_000);
+    });
+
+    it('a lost connection does not take the next one with it', async () => {
+      await start('2000ms');
+      await app.post();
+      redis.stall();
+      const posting = app.post();
+      await sleep(200);
+      proxy.cut();
+      redis.resume();
+      await posting;
+      await eventually(async () => expect((await app.post()).status).toBe(201));
+      const { connections } = proxy;
+
+      await sleep(6_000);
+      expect((await app.post()).status).toBe(201);
+      expect(proxy.connections).toBe(connections);
     });
 
     it('a server that takes no writes any more, since it is a replica now, is asked for nothing', async () => {

@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** A network between a store and its server that can fail. */
 export class AnswerLosingProxy {
   private readonly pairs = new Set<{ client: Socket; server: Socket }>();
+  /** How many were made. */
+  connections = 0;
   private loses = false;
   private isSilent = false;
 
@@ -37,7 +39,8 @@ export class AnswerLosingProxy {
     await new Promise((resolve) => this.listener.close(resolve));
   }
 
-  private cut(): void {
+  /** Cuts all connections that are open. */
+  cut(): void {
     for (const { client, server } of this.pairs) {
       client.destroy();
       server.destroy();
@@ -48,6 +51,7 @@ export class AnswerLosingProxy {
     const pair = { client, server };
     this.pairs.add(pair);
     this.isSilent = false;
+    this.connections += 1;
     const end = (): void => {
       this.pairs.delete(pair);
       client.destroy();

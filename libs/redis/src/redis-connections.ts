@@ -50,6 +50,7 @@ export class RedisConnections {
     this.client.on('error', (error) => {
       this.lastError = error;
     });
+    this.client.on('close', () => stopSocketTimer(this.client));
     for (const [name, lua] of Object.entries(SCRIPTS)) {
       this.client.defineCommand(name, { lua });
     }
@@ -174,6 +175,13 @@ function clientLike(connection: RedisConnection | undefined): Redis | Cluster {
     scaleReads: 'master',
     redisOptions: { ...connection.options.redisOptions, ...redisOptions },
   });
+}
+
+/** ioredis 5 leaves the timer of what was not answered on a lost connection, and closes the next one when it is over. */
+function stopSocketTimer(client: object): void {
+  const timed: { socketTimeoutTimer?: NodeJS.Timeout } = client;
+  clearTimeout(timed.socketTimeoutTimer);
+  timed.socketTimeoutTimer = undefined;
 }
 
 function isCluster(client: Redis | Cluster): client is Cluster {
