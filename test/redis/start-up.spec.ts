@@ -1,6 +1,8 @@
 import { RedisIdempotencyStore } from '@exactly-once/redis';
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 
+import { newKey } from '../support/idempotent-app.js';
 import { type RedisApp, startRedisApp } from './redis-app.js';
 import { DURABLE, NOT_PERSISTENT, RedisServer } from './redis-server.js';
 import { describeWithRedis } from './with-redis.js';
@@ -43,7 +45,7 @@ describeWithRedis('an app that keeps its records in Redis', () => {
 
   it('warns that a crash forgets what came after the last snapshot', async () => {
     expect(await warningsWith('--save', '60 1', '--appendonly', 'no')).toMatch(
-      /snapshots alone.*appendonly yes/s,
+      /snapshots at most.*appendonly yes/s,
     );
   });
 
@@ -56,18 +58,83 @@ describeWithRedis('an app that keeps its records in Redis', () => {
     expect((await app.post()).status).toBe(201);
   });
 
+  it('does not start in another database than the one that was given, where the user may not select it', async () => {
+    redis = await RedisServer.start({ flags: DURABLE });
+    await redis.ask((client) => client.call('ACL', 'SETUSER', 'default', '-select'));
+    const store = new RedisIdempotencyStore(`${redis.url}/1`);
+    await expect(store.open()).rejects.toThrow(/cannot be used.*NOPERM.*number of the database/s);
+  });
+
   it('does not start with a wrong password, and says so', async () => {
     redis = await RedisServer.start({ flags: DURABLE });
     await redis.ask((client) => client.config('SET', 'requirepass', 'right'));
     const store = new RedisIdempotencyStore(`redis://:wrong@127.0.0.1:${redis.port}`);
-    await expect(store.open()).rejects.toThrow(/cannot be reached.*(WRONGPASS|invalid).*password/s);
+    await expect(store.open()).rejects.toThrow(/cannot be used.*WRONGPASS.*password/s);
   });
+});
+
+describeWithRedis('a store on Redis', () => {
+  let redis: RedisServer;
+  const apps: RedisApp[] = [];
+
+  beforeEach(async () => {
+    redis = await RedisServer.start({ flags: DURABLE });
+  });
+  afterEach(async () => {
+    for (const app of apps.splice(0)) await app.close();
+    await redis.stop();
+  });
+
+  const start = async (store: RedisIdempotencyStore): Promise<RedisApp> => {
+    const app = await startRedisApp('express', store);
+    apps.push(app);
+    return app;
+  };
+
+  it('that two applications share is closed with the second one', async () => {
+    const store = new RedisIdempotencyStore(redis.url);
+    const first = await start(store);
+    const second = await start(store);
+    await first.close();
+    expect((await second.post()).status).toBe(201);
+  });
+
+  it('that was closed can be opened by the next application', async () => {
+    const store = new RedisIdempotencyStore(redis.url);
+    const key = newKey();
+    const first = await start(store);
+    const answer = await first.post(key);
+    await first.close();
+    const replay = await (await start(store)).post(key);
+    expect(replay.headers['idempotent-replayed']).toBe('true');
+    expect(replay.body).toEqual(answer.body);
+  });
+
+  it('that nobody has open refuses what comes late, and does not connect again', async () => {
+    const store = new RedisIdempotencyStore(redis.url);
+    await store.open();
+    await store.close();
+    await expect(store.find(Buffer.alloc(32), 500)).rejects.toThrow('The store was closed.');
+  });
+
+  it.each([{ stringNumbers: true }, { keyPrefix: 'their:' }, { db: 3 }, { enableAutoPipelining: true }])(
+    'works with a client that has the options %j',
+    async (options) => {
+      const client = new Redis(redis.port, '127.0.0.1', { ...options, lazyConnect: true });
+      const app = await start(new RedisIdempotencyStore(client));
+      const key = newKey();
+      const first = await app.post(key);
+      expect(first.status).toBe(201);
+      expect((await app.post(key)).body).toEqual(first.body);
+      expect(app.executed(key)).toBe(1);
+    },
+  );
 });
 
 describeWithRedis('a connection to Redis', () => {
   it('that cannot be made stops the start, with the address', async () => {
     await expect(new RedisIdempotencyStore('redis://127.0.0.1:1').open()).rejects.toThrow(
-      /cannot be reached.*127\.0\.0\.1:1/s,
+      /cannot be used.*127\.0\.0\.1:1/s,
     );
   });
 

@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 
 /** A version is never used twice: a record that was removed and made anew differs from the one before. */
 export const TABLE =
-  'CREATE TABLE records (id bytea PRIMARY KEY, version bigserial, record bytea, gone_at float8)';
+  'CREATE TABLE IF NOT EXISTS records (id bytea PRIMARY KEY, version bigserial, record bytea, gone_at float8)';
 
 const NOW = 'extract(epoch FROM clock_timestamp())::float8 * 1000';
 

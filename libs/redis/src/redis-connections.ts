@@ -1,7 +1,7 @@
 import { IdempotencyConfigurationError, StoreUnreachableError, withTimeLimit } from '@exactly-once/nestjs';
 import { Redis, type Cluster, type RedisOptions } from 'ioredis';
 import type { RedisConnection, RedisStoreOptions } from './redis-idempotency.store.js';
-import { isRefusal } from './redis-errors.js';
+import { isBeforeWrite } from './redis-errors.js';
 import { type ScriptName, SCRIPTS } from './scripts.js';
 
 /** Milliseconds that a start waits for Redis. */
@@ -9,6 +9,12 @@ const START_TIME_LIMIT = 10_000;
 
 /** Milliseconds without an answer after which a connection counts as lost: a network that drops packets closes nothing. */
 const SOCKET_TIME_LIMIT = 5_000;
+
+/** Milliseconds that a shutdown waits for the end of the connection. */
+const CLOSE_TIME_LIMIT = 1_000;
+
+/** Milliseconds. */
+const TIME_TO_TELL = 50;
 
 const DEFAULT_PREFIX = 'idempotency:';
 
@@ -31,6 +37,8 @@ const CONNECTION_OPTIONS = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   socketTimeout: SOCKET_TIME_LIMIT,
+  // Replies are compared with numbers.
+  stringNumbers: false,
   retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000),
   // What was a master may be a replica now: the name is to be resolved anew.
   reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
@@ -43,12 +51,20 @@ export class RedisConnections {
   private readonly prefix: string;
   private readiness: Promise<void> | undefined;
   private lastError: unknown;
+  private wrongDatabase: Error | undefined;
+  /** Applications that have opened it and not closed it: tests like to share a store. */
+  private users = 0;
+  private isClosed = false;
 
   constructor(connection: RedisConnection | undefined, options: RedisStoreOptions) {
     this.prefix = prefixOf(options);
     this.client = clientLike(connection);
-    this.client.on('error', (error) => {
+    this.client.on('error', (error: Error & { command?: { name: string } }) => {
       this.lastError = error;
+      if (error.command?.name === 'select') {
+        // ioredis goes on in database 0, which may be another application's.
+        this.wrongDatabase = error;
+      }
     });
     this.client.on('close', () => stopSocketTimer(this.client));
     for (const [name, lua] of Object.entries(SCRIPTS)) {
@@ -71,7 +87,7 @@ export class RedisConnections {
    * @throws StoreUnreachableError where nothing has happened; another error where it is not known what became of it
    */
   run<Reply>(script: ScriptName, records: readonly RecordArguments[], timeLimit: number): Promise<Reply[]> {
-    return this.client.status === 'ready'
+    return this.client.status === 'ready' && !this.isClosed
       ? this.send(script, records)
       : this.untilReady(timeLimit).then(() => this.send(script, records));
   }
@@ -92,33 +108,47 @@ export class RedisConnections {
     });
   }
 
-  /**
-   * A refused script has written nothing: Redis judges its memory and its role before the first write. In a cluster a script
-   * may be sent a second time, and only that be refused.
-   */
+  /** In a cluster a script may be sent a second time, and only that be refused. */
   private isRefusal(error: unknown): boolean {
-    return !this.isCluster && isRefusal(error);
+    return !this.isCluster && isBeforeWrite(error);
   }
 
   /** @throws IdempotencyConfigurationError */
   async open(): Promise<void> {
+    this.users += 1;
+    this.isClosed = false;
     try {
       await this.untilReady(START_TIME_LIMIT);
-    } catch (cause) {
+    } catch (error) {
+      this.users -= 1;
       this.client.disconnect();
+      const { cause } = error as StoreUnreachableError;
       throw new IdempotencyConfigurationError(
-        `Redis, which is to keep the idempotency records, cannot be reached: ${String(this.lastError ?? cause)} Check the ` +
-          `address and the password that RedisIdempotencyStore was given, and that the server runs.`,
-        { cause: this.lastError ?? cause },
+        `Redis, which is to keep the idempotency records, cannot be used (${String(cause)}). Check the address, the ` +
+          `password and the number of the database that RedisIdempotencyStore was given, and that the server runs.`,
+        { cause },
       );
     }
   }
 
+  /** Once nobody uses it any more; it may be opened again. */
   async close(): Promise<void> {
-    if (this.client.status === 'ready') {
-      await this.client.quit().catch(() => undefined);
+    this.users -= 1;
+    if (this.users > 0) {
+      return;
     }
-    this.client.disconnect();
+    this.users = 0;
+    this.isClosed = true;
+    const { client } = this;
+    const ended = new Promise<void>((resolve) => client.once('end', resolve));
+    if (client.status === 'ready') {
+      await client.quit().catch(() => undefined);
+    }
+    const isConnected = client.status !== 'wait' && client.status !== 'end';
+    client.disconnect();
+    if (isConnected) {
+      await withTimeLimit('Closing the connection to Redis', CLOSE_TIME_LIMIT, ended).catch(() => undefined);
+    }
   }
 
   /** The servers that records are written to. */
@@ -129,15 +159,22 @@ export class RedisConnections {
   /** @throws StoreUnreachableError */
   private async untilReady(timeLimit: number): Promise<void> {
     try {
-      await withTimeLimit('Connecting to Redis', timeLimit, this.ready());
+      // Before the caller's time is over, who would not be told why.
+      await withTimeLimit('Connecting to Redis', Math.max(1, timeLimit - TIME_TO_TELL), this.ready());
     } catch (error) {
-      throw new StoreUnreachableError(this.lastError ?? error);
+      throw new StoreUnreachableError(this.isClosed ? error : (this.lastError ?? error));
+    }
+    if (this.wrongDatabase) {
+      throw new StoreUnreachableError(this.wrongDatabase);
     }
   }
 
   /** All that wait share one listener. */
   private ready(): Promise<void> {
-    if (this.client.status === 'wait') {
+    if (this.isClosed) {
+      return Promise.reject(new Error('The store was closed.'));
+    }
+    if (this.client.status === 'wait' || this.client.status === 'end') {
       this.client.connect().catch(() => undefined);
     }
     this.readiness ??= new Promise((resolve) => {

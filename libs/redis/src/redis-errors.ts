@@ -1,19 +1,23 @@
 import { StoreUnreachableError } from '@exactly-once/nestjs';
 
-/** Of the server as a whole, whatever a command is about. */
+/** Of the server as a whole, whatever a command is about: judged before the first write. */
 const OF_THE_SERVER =
-  /^(READONLY|OOM|LOADING|BUSY|MISCONF|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|NOAUTH|NOPERM|WRONGPASS)\b/;
+  /^(READONLY|OOM|LOADING|BUSY|MISCONF|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|NOAUTH|WRONGPASS|NOSCRIPT)\b/;
+
+/** Under the key of a record is something else, which a script sees by its first look. */
+const OF_THE_RECORD = /^WRONGTYPE\b/;
+
+/** The server has answered with an error, and nothing was written. Other errors may come in the middle of a script. */
+export function isBeforeWrite(error: unknown): boolean {
+  return isReplyError(error) && (OF_THE_SERVER.test(error.message) || OF_THE_RECORD.test(error.message));
+}
 
 /** The server has refused a command, maybe for one of its records alone: one that somebody else has put there, say. */
 export function isRefusedRecord(error: unknown): boolean {
-  return (
-    error instanceof StoreUnreachableError &&
-    isRefusal(error.cause) &&
-    !OF_THE_SERVER.test(error.cause.message)
-  );
+  const cause = error instanceof StoreUnreachableError ? error.cause : error;
+  return isReplyError(cause) && !OF_THE_SERVER.test(cause.message);
 }
 
-/** The server has answered, with an error. */
-export function isRefusal(error: unknown): error is Error {
+function isReplyError(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }

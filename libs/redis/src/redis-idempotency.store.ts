@@ -158,8 +158,9 @@ function readResponse(status: Buffer | null, headers: Buffer | null, body: Buffe
   }
   try {
     const parsed: unknown = JSON.parse(headers!.toString());
-    if (typeof parsed === 'object' && parsed !== null && body) {
-      return { status: Number(status), headers: parsed as Record<string, string | string[]>, body };
+    const code = Number(status);
+    if (typeof parsed === 'object' && parsed !== null && body && code >= 100 && code <= 999) {
+      return { status: code, headers: parsed as Record<string, string | string[]>, body };
     }
   } catch (cause) {
     throw new IdempotencyRecordUnreadableError(cause);

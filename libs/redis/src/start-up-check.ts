@@ -44,7 +44,7 @@ async function persistenceWarning(info: Info, server: Redis): Promise<string | u
   return save === ''
     ? `Redis keeps nothing on disk: when it is restarted, it has forgotten all idempotency records, and every retry is ` +
         `executed a second time. Set appendonly yes, and appendfsync always where also a crash of its host must lose nothing.`
-    : `Redis keeps idempotency records in snapshots alone: when it crashes, it forgets what came after the last one, and a ` +
+    : `Redis keeps idempotency records in snapshots at most: when it crashes, it forgets what came after the last one, and a ` +
         `retry of such a request is executed a second time. Set appendonly yes.`;
 }
 

@@ -160,16 +160,19 @@ export class BatchQueue<Item, Result> {
 function watchDeadlines(batch: readonly Impatient[]): () => void {
   let timer: NodeJS.Timeout | undefined;
   const watch = (): void => {
-    const left = batch.map(({ deadline }) => deadline.left).filter((time) => time > 0);
-    if (left.length > 0) {
-      timer = setTimeout(tellOverdue, Math.min(...left));
+    // Each is looked at once: one whose time ends between two looks would be told by neither.
+    let next = Infinity;
+    for (const { deadline, reject } of batch) {
+      const { left } = deadline;
+      if (left <= 0) {
+        reject(deadline.error);
+      } else {
+        next = Math.min(next, left);
+      }
     }
-  };
-  const tellOverdue = (): void => {
-    batch
-      .filter(({ deadline }) => deadline.left <= 0)
-      .forEach(({ deadline, reject }) => reject(deadline.error));
-    watch();
+    if (next < Infinity) {
+      timer = setTimeout(watch, next);
+    }
   };
   watch();
   return () => clearTimeout(timer);

@@ -96,8 +96,8 @@ export class IdempotencyEngine {
     const finish = this.finish();
     await withTimeLimit('Finishing the requests that run', patience, finish).catch(async (cause: unknown) => {
       this.logger.warn(
-        `${this.live.size} idempotent requests were still being executed at shutdown. They are given up, and so are ` +
-          `${this.background.size} outcomes that could not be recorded.`,
+        `At shutdown ${this.live.size} idempotent requests were still being executed, and ${this.background.size} writes were ` +
+          `still being tried, of outcomes or to take a claim back whose request was refused. They are given up.`,
         cause,
       );
       await Promise.all(this.live.all().map((attempt) => attempt.giveUp()));

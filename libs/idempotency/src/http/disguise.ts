@@ -290,6 +290,14 @@ export class Disguise {
     this.covered.putOn();
   }
 
+  /**
+   * A handler may make another response for the same request, to render into. What a response has not sent yet is its own,
+   * and is also what a Proxy of it or an object derived from it shows.
+   */
+  isOf(response: ServerResponse): boolean {
+    return outputOf(response) === outputOf(this.response);
+  }
+
   hides(event: string, argument: unknown): boolean {
     const isHidden = this.holder.hides(event, argument);
     if (isHidden) {
@@ -313,11 +321,15 @@ function keepOneShape(response: ServerResponse): void {
 /** @returns undefined for a response that is not held */
 function heldMethod(response: ServerResponse, name: keyof typeof FACE_METHODS): Method | undefined {
   const disguise = disguiseOf(response);
-  if (!disguise || disguise.isRemoved) {
+  if (!disguise || disguise.isRemoved || !disguise.isOf(response)) {
     return undefined;
   }
   disguise.putOn();
   return FACE_METHODS[name];
+}
+
+function outputOf(response: ServerResponse): unknown {
+  return (response as unknown as { outputData?: unknown }).outputData;
 }
 
 function readFlags(response: ServerResponse): Flags {

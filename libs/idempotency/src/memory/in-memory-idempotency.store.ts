@@ -76,7 +76,7 @@ export class InMemoryIdempotencyStore extends AtomicRecordStore {
         break;
       }
       if (absentFrom(record) <= now) {
-        this.put(id, record, undefined);
+        this.put(id, undefined);
         removed += 1;
       }
     }
@@ -114,7 +114,7 @@ export class InMemoryIdempotencyStore extends AtomicRecordStore {
     const found = this.records.get(place);
     const { record, result } = change(found, this.now());
     if (record !== found) {
-      this.put(place, found, record && this.fitting(record, found));
+      this.put(place, record && this.fitting(record, found));
     }
     return result;
   }
@@ -154,8 +154,9 @@ export class InMemoryIdempotencyStore extends AtomicRecordStore {
     return more <= 0 || this.bytes + more <= this.maxBytes;
   }
 
-  private put(place: string, before: StoredRecord | undefined, after: StoredRecord | undefined): void {
-    this.bytes += sizeOf(after) - sizeOf(before);
+  private put(place: string, after: StoredRecord | undefined): void {
+    // What is there now: to make room, a purge may have removed what was found.
+    this.bytes += sizeOf(after) - sizeOf(this.records.get(place));
     if (after) {
       this.records.set(place, after);
     } else {

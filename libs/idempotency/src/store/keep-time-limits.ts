@@ -1,5 +1,5 @@
 import { withTimeLimit } from '../engine/time-limit.js';
-import type { IdempotencyStore } from './idempotency-store.interface.js';
+import type { IdempotencyStore, LeaseClaimResult } from './idempotency-store.interface.js';
 
 /** A store that may hang must not keep requests waiting for longer than `storeTimeout`, nor leases from being renewed. */
 export function keepTimeLimits(store: IdempotencyStore): IdempotencyStore {
@@ -7,7 +7,8 @@ export function keepTimeLimits(store: IdempotencyStore): IdempotencyStore {
     return store;
   }
   return {
-    claim: (claim) => within(claim.timeLimit, store.claim(claim)),
+    // A store of somebody else's may also throw, or answer with anything.
+    claim: async (claim) => checkResult(await within(claim.timeLimit, store.claim(claim))),
     complete: (hold, response, ttl) => within(hold.timeLimit, store.complete(hold, response, ttl)),
     release: (hold) => within(hold.timeLimit, store.release(hold)),
     renew: (hold, lockTtl) => within(hold.timeLimit, store.renew(hold, lockTtl)),
@@ -18,6 +19,18 @@ export function keepTimeLimits(store: IdempotencyStore): IdempotencyStore {
     inspect: (id, timeLimit) => within(timeLimit, store.inspect(id, timeLimit)),
     releaseAbandoned: (id, timeLimit) => within(timeLimit, store.releaseAbandoned(id, timeLimit)),
   };
+}
+
+const RESULTS: readonly unknown[] = ['claimed', 'completed', 'in-flight', 'abandoned'];
+
+/** @throws Error for what no request may be answered by */
+function checkResult(result: LeaseClaimResult): LeaseClaimResult {
+  if (!RESULTS.includes((result as Partial<LeaseClaimResult> | undefined)?.type)) {
+    throw new Error(
+      `The store has answered a claim with ${JSON.stringify(result)}, which is no result of one.`,
+    );
+  }
+  return result;
 }
 
 function within<T>(timeLimit: number, work: Promise<T>): Promise<T> {

@@ -8,6 +8,7 @@ export class StoreUnreachableError extends Error {
   override readonly name = 'StoreUnreachableError';
 
   constructor(cause: unknown, message = 'There was no connection to the store in time.') {
-    super(message, { cause });
+    // The log shows messages, and no causes.
+    super(cause instanceof Error ? `${message} ${cause.message}` : message, { cause });
   }
 }
