@@ -96,7 +96,7 @@ export class IdempotencyEngine {
     const finish = this.finish();
     await withTimeLimit('Finishing the requests that run', patience, finish).catch(async (cause: unknown) => {
       this.logger.warn(
-        `At shutdown ${this.live.size} idempotent requests were still being executed, and ${this.background.size} writes were ` +
+        `${this.live.size} idempotent requests were still being executed at shutdown, and ${this.background.size} writes were ` +
           `still being tried, of outcomes or to take a claim back whose request was refused. They are given up.`,
         cause,
       );
