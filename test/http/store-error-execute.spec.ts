@@ -26,7 +26,10 @@ onEachAdapter((adapter) => {
       });
       app.handle(({ body }) => ({ paid: body.amount, executions: app.executions() }));
     });
-    afterEach(() => app.close());
+    afterEach(() => {
+      store.settle();
+      return app.close();
+    });
 
     const warnings = () =>
       app.log

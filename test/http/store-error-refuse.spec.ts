@@ -20,7 +20,10 @@ onEachAdapter((adapter) => {
     });
     app.handle(() => 'done');
   });
-  afterEach(() => app.close());
+  afterEach(() => {
+    store.settle();
+    return app.close();
+  });
 
   it('a claim that fails is answered with 503, nothing is executed, and a retry executes', async () => {
     const key = newKey();

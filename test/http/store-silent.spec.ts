@@ -21,7 +21,7 @@ onEachAdapter((adapter) => {
     app.handle(() => 'done');
   });
   afterEach(() => {
-    store.silent.clear();
+    store.settle();
     return app.close();
   });
 

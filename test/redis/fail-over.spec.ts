@@ -2,7 +2,6 @@ import { RedisIdempotencyStore } from '@exactly-once/redis';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { onEachAdapter } from '../support/adapters.js';
 import { eventually } from '../support/eventually.js';
 import { newKey } from '../support/idempotent-app.js';
 import { expectProblem } from '../support/problem.js';
@@ -22,54 +21,52 @@ describeWithRedis('a fail-over by Sentinel', () => {
     await redis.stop();
   });
 
-  onEachAdapter((adapter) => {
-    it('requests get 503 while there is no master, none runs unprotected, and what was recorded is there after it', async () => {
-      app = await startRedisApp(adapter, new RedisIdempotencyStore(redis.connection), {
-        storeTimeout: '300ms',
-      });
-      const before = newKey();
-      const first = await app.post(before);
-      expect(first.status).toBe(201);
-      await eventually(async () => expect(await redis.replica.ask((client) => client.dbsize())).toBe(1));
+  it('requests get 503 while there is no master, none runs unprotected, and what was recorded is there after it', async () => {
+    app = await startRedisApp('fastify', new RedisIdempotencyStore(redis.connection), {
+      storeTimeout: '300ms',
+    });
+    const before = newKey();
+    const first = await app.post(before);
+    expect(first.status).toBe(201);
+    await eventually(async () => expect(await redis.replica.ask((client) => client.dbsize())).toBe(1));
 
-      await redis.master.kill();
-      const refused: string[] = [];
-      while (!(await redis.isOver())) {
-        const key = newKey();
-        const answer = await app.post(key);
-        // The last of them may come after the end.
-        if (answer.status === 201) break;
-        expectProblem(answer, 503, 'IDEMPOTENCY_STORE_UNAVAILABLE');
-        expect(app.executed(key)).toBe(0);
-        refused.push(key);
-        await sleep(20);
-      }
-      expect(refused.length).toBeGreaterThan(0);
+    await redis.master.kill();
+    const refused: string[] = [];
+    while (!(await redis.isOver())) {
+      const key = newKey();
+      const answer = await app.post(key);
+      // The last of them may come after the end.
+      if (answer.status === 201) break;
+      expectProblem(answer, 503, 'IDEMPOTENCY_STORE_UNAVAILABLE');
+      expect(app.executed(key)).toBe(0);
+      refused.push(key);
+      await sleep(20);
+    }
+    expect(refused.length).toBeGreaterThan(0);
 
-      const replay = await eventually(async () => {
-        const answer = await app.post(before);
-        expect(answer.status).toBe(201);
-        return answer;
-      }, 20_000);
-      expect(replay.headers['idempotent-replayed']).toBe('true');
-      expect(replay.body).toEqual(first.body);
-      for (const key of refused) {
-        expect((await app.post(key)).status).toBe(201);
-        expect(app.executed(key)).toBe(1);
-      }
-    }, 60_000);
+    const replay = await eventually(async () => {
+      const answer = await app.post(before);
+      expect(answer.status).toBe(201);
+      return answer;
+    }, 20_000);
+    expect(replay.headers['idempotent-replayed']).toBe('true');
+    expect(replay.body).toEqual(first.body);
+    for (const key of refused) {
+      expect((await app.post(key)).status).toBe(201);
+      expect(app.executed(key)).toBe(1);
+    }
+  }, 60_000);
 
-    it('a master that comes back as a replica is asked for nothing', async () => {
-      app = await startRedisApp(adapter, new RedisIdempotencyStore(redis.connection), {
-        storeTimeout: '300ms',
-      });
-      await redis.master.kill();
-      await eventually(async () => expect(await redis.isOver()).toBe(true), 20_000);
-      await redis.master.launch();
-      await eventually(async () => expect((await app.post()).status).toBe(201), 20_000);
-      const keys = Array.from({ length: 50 }, newKey);
-      for (const key of keys) expect((await app.post(key)).status).toBe(201);
-      for (const key of keys) expect((await app.post(key)).headers['idempotent-replayed']).toBe('true');
-    }, 60_000);
-  });
+  it('a master that comes back as a replica is asked for nothing', async () => {
+    app = await startRedisApp('fastify', new RedisIdempotencyStore(redis.connection), {
+      storeTimeout: '300ms',
+    });
+    await redis.master.kill();
+    await eventually(async () => expect(await redis.isOver()).toBe(true), 20_000);
+    await redis.master.launch();
+    await eventually(async () => expect((await app.post()).status).toBe(201), 20_000);
+    const keys = Array.from({ length: 50 }, newKey);
+    for (const key of keys) expect((await app.post(key)).status).toBe(201);
+    for (const key of keys) expect((await app.post(key)).headers['idempotent-replayed']).toBe('true');
+  }, 60_000);
 });
