@@ -44,11 +44,7 @@ describeWithRedis('a fail-over by Sentinel', () => {
     }
     expect(refused.length).toBeGreaterThan(0);
 
-    const replay = await eventually(async () => {
-      const answer = await app.post(before);
-      expect(answer.status).toBe(201);
-      return answer;
-    }, 20_000);
+    const replay = await app.insist(before, 20_000);
     expect(replay.headers['idempotent-replayed']).toBe('true');
     expect(replay.body).toEqual(first.body);
     for (const key of refused) {
@@ -64,7 +60,7 @@ describeWithRedis('a fail-over by Sentinel', () => {
     await redis.master.kill();
     await eventually(async () => expect(await redis.isOver()).toBe(true), 20_000);
     await redis.master.launch();
-    await eventually(async () => expect((await app.post()).status).toBe(201), 20_000);
+    await app.insist(undefined, 20_000);
     const keys = Array.from({ length: 50 }, newKey);
     for (const key of keys) expect((await app.post(key)).status).toBe(201);
     for (const key of keys) expect((await app.post(key)).headers['idempotent-replayed']).toBe('true');

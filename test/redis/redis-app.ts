@@ -4,11 +4,13 @@ import {
   type IdempotencyModuleOptions,
   type IdempotencyStore,
 } from '@exactly-once/nestjs';
+import { expect } from '@jest/globals';
 import { Body, Controller, Inject, Post } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { AdapterName } from '../support/adapters.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { type HttpRequest, type HttpResponse, send } from '../support/http.js';
 import { newKey, userScope } from '../support/idempotent-app.js';
 
@@ -38,6 +40,8 @@ export interface RedisApp extends TestApp {
   /** How often the request of this key was executed. */
   executed(key: string): number;
   post(key?: string, request?: HttpRequest & { takes?: number }): Promise<HttpResponse>;
+  /** Posts until it is answered with success. @param patience milliseconds */
+  insist(key?: string, patience?: number): Promise<HttpResponse>;
 }
 
 /** An app without any database, whose records are in this store. */
@@ -53,11 +57,18 @@ export async function startRedisApp(
     controllers: [PaymentsController],
     providers: [{ provide: Executions, useValue: executions }],
   });
+  const post: RedisApp['post'] = (key = newKey(), { takes, ...request } = {}) =>
+    send(app.url, { body: { id: key, takes }, ...request, headers: { 'Idempotency-Key': key } });
   return {
     ...app,
     executions,
     executed: (key) => executions.keys.filter((id) => id === key).length,
-    post: (key = newKey(), { takes, ...request } = {}) =>
-      send(app.url, { body: { id: key, takes }, ...request, headers: { 'Idempotency-Key': key } }),
+    post,
+    insist: (key, patience) =>
+      eventually(async () => {
+        const answer = await post(key);
+        expect(answer.status).toBe(201);
+        return answer;
+      }, patience),
   };
 }

@@ -33,7 +33,13 @@ export type { RecordChange, StoredRecord } from './store/stored-record.js';
 export * from './store/idempotency-store.interface.js';
 export type { ClaimTarget, ExistingRecord } from './store/claim.js';
 export { NOBODY } from './store/nobody.js';
-export { type BatchLimits, type BatchOptions, BatchQueue, type BatchWork } from './batching/batch-queue.js';
+export {
+  type BatchLimits,
+  type BatchOptions,
+  BatchQueue,
+  type BatchWork,
+  SINGLE,
+} from './batching/batch-queue.js';
 export { Deadline, withTimeLimit } from './engine/time-limit.js';
 export { StoreUnreachableError } from './store/store-unreachable.error.js';
 export type { HeaderValue, RecordedResponse, StoredResponse } from './engine/stored-response.js';

@@ -4,20 +4,13 @@ import {
   type LeaseClaim,
   type LeaseHold,
   type RecordedResponse,
+  SINGLE,
 } from '@exactly-once/nestjs';
 import type { Argument, RecordArguments, RedisConnections } from './redis-connections.js';
 import { isRefusedRecord } from './redis-errors.js';
 
 /** What concurrent requests share: one script on all their records. A long one would hold up everybody else's commands. */
 const SHARED: BatchLimits = { maxRows: 64, maxBytes: 1024 * 1024, parallel: 1, standstill: 100 };
-
-/** In a cluster, two records are in two places. */
-const SINGLE: BatchLimits = {
-  maxRows: 1,
-  maxBytes: Infinity,
-  parallel: Infinity,
-  standstill: Infinity,
-};
 
 /** A record in progress or completed. */
 export type Shown = [state: Buffer, fingerprint: Buffer, owner: Buffer, ...response: (Buffer | null)[]];
@@ -44,6 +37,7 @@ export class RedisBatches {
   readonly renewals: BatchQueue<Renewal, boolean>;
 
   constructor(connections: RedisConnections) {
+    // In a cluster, two records are in two places.
     const options = { limits: connections.isCluster ? SINGLE : SHARED, isRefused: isRefusedRecord };
     this.claims = new BatchQueue(
       (claims, timeLimit) => connections.run('claim', claims.map(claimRecord), timeLimit),

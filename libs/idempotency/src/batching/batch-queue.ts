@@ -16,7 +16,7 @@ export interface BatchLimits {
 /** What arrives while a batch is under way forms the next one, so an idle application waits for nothing. */
 export const SHARED: BatchLimits = { maxRows: 256, maxBytes: 1024 * 1024, parallel: 1, standstill: 100 };
 
-/** Each item by itself, at once. */
+/** Each item by itself, at once. @publicApi */
 export const SINGLE: BatchLimits = {
   maxRows: 1,
   maxBytes: Infinity,
