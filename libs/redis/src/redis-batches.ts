@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import {
   type BatchLimits,
   BatchQueue,
@@ -11,6 +12,8 @@ import { isRefusedRecord } from './redis-errors.js';
 
 /** What concurrent requests share: one script on all their records. A long one would hold up everybody else's commands. */
 const SHARED: BatchLimits = { maxRows: 64, maxBytes: 1024 * 1024, parallel: 1, standstill: 100 };
+
+const MOST_BYTES_AS_TEXT = 16 * 1024;
 
 /** A record in progress or completed. */
 export type Shown = [state: Buffer, fingerprint: Buffer, owner: Buffer, ...response: (Buffer | null)[]];
@@ -56,7 +59,7 @@ export class RedisBatches {
   }
 }
 
-/** Texts alone: ioredis is faster with a command that has no bytes in it. */
+/** A command that has no bytes in it, but texts alone, takes ioredis half the time. */
 function claimRecord(claim: LeaseClaim): RecordArguments {
   const { id, owner, fingerprint, lockTtl, ttl, takeOverAbandoned, operation, key, scope } = claim;
   const mayTakeOver = takeOverAbandoned ? 1 : 0;
@@ -77,8 +80,13 @@ function completeRecord({ hold, response, ttl }: Completion): RecordArguments {
   const answer: Argument[] =
     response === 'unavailable'
       ? ['', '', '']
-      : [response.status, JSON.stringify(response.headers), response.body];
+      : [response.status, JSON.stringify(response.headers), asText(response.body)];
   return [hold.id, hold.owner, ttl, ...answer];
+}
+
+/** ASCII is the same bytes as a text. Of a large body a copy would cost more than it saves. */
+function asText(body: Buffer): Argument {
+  return body.byteLength <= MOST_BYTES_AS_TEXT && isAscii(body) ? body.toString('latin1') : body;
 }
 
 function renewRecord({ hold, lockTtl }: Renewal): RecordArguments {

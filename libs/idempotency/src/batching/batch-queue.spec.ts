@@ -10,7 +10,7 @@ class EndingDeadline extends Deadline {
     super(60_000);
   }
 
-  override get left(): number {
+  override leftAt(): number {
     this.looks += 1;
     return this.looks <= 2 ? 1 : 0;
   }

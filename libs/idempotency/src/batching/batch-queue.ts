@@ -108,8 +108,8 @@ export class BatchQueue<Item, Result> {
   }
 
   /** Waited for longer than it may, behind batches that were not answered. */
-  private isLate({ deadline, reject }: Waiting<Item, Result>): boolean {
-    if (deadline.left > 0) {
+  private isLate({ deadline, reject }: Waiting<Item, Result>, now: number): boolean {
+    if (deadline.leftAt(now) > 0) {
       return false;
     }
     reject(new StoreUnreachableError(deadline.error));
@@ -127,13 +127,14 @@ export class BatchQueue<Item, Result> {
   }
 
   private async carryOut(all: readonly Waiting<Item, Result>[]): Promise<void> {
-    const batch = all.filter((waiting) => !this.isLate(waiting));
+    const now = performance.now();
+    const batch = all.filter((waiting) => !this.isLate(waiting, now));
     if (batch.length === 0) {
       return;
     }
     const stopWatch = watchDeadlines(batch);
     try {
-      const timeLimit = Math.max(...batch.map(({ deadline }) => deadline.left));
+      const timeLimit = batch.reduce((most, { deadline }) => Math.max(most, deadline.leftAt(now)), 1);
       const results = await this.work(
         batch.map(({ item }) => item),
         timeLimit,
@@ -162,8 +163,9 @@ function watchDeadlines(batch: readonly Impatient[]): () => void {
   const watch = (): void => {
     // Each is looked at once: one whose time ends between two looks would be told by neither.
     let next = Infinity;
+    const now = performance.now();
     for (const { deadline, reject } of batch) {
-      const { left } = deadline;
+      const left = deadline.leftAt(now);
       if (left <= 0) {
         reject(deadline.error);
       } else {

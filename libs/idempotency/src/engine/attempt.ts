@@ -93,49 +93,47 @@ export abstract class Attempt implements Rostered {
   }
 
   /**
-   * Runs the handler's own method. The attempt follows this promise and no interceptor's: a time-out
+   * Runs the handler's own method. The attempt follows what it returns and no interceptor's promise: a time-out
    * around the method may have answered long before it ends.
+   *
+   * @returns a promise only where the method does, or fails
    */
-  async execute<T>(method: () => T | Promise<T>): Promise<T> {
+  execute<T>(method: () => T | Promise<T>): T | Promise<T> {
     if (this.over) {
       throw new Error('The request was answered before its handler began, so the handler is not run.');
     }
     this.running = true;
     this.madeSteps?.methodBegins();
+    let value: T | Promise<T>;
     try {
-      const inside = { attempt: this, inMethod: true, subject: undefined };
-      const value = await attemptScope.run(inside, method);
-      this.methodEnd = { type: 'returned' };
-      return value;
+      value = attemptScope.run({ attempt: this, inMethod: true, subject: undefined }, method);
     } catch (error) {
-      this.methodEnd = { type: 'threw', error };
-      const shown = await this.methodThrew(error);
-      this.methodEnd = { type: 'threw', error: shown };
-      throw shown;
-    } finally {
-      this.running = false;
-      if (this.over) {
-        await this.settleLate();
-        this.finish();
-      } else {
-        this.listener?.methodSettled(this.methodEnd);
-      }
+      return this.methodFails(error);
     }
+    return value instanceof Promise
+      ? value.then(
+          (settled: T) => this.methodReturns(settled),
+          (error: unknown) => this.methodFails(error),
+        )
+      : this.methodReturns(value);
   }
 
   /**
    * Makes the outcome durable and says what the client gets. Called once, when the response has ended and
-   * the method has settled, or at once for a response that an outsider gave. Never rejects.
+   * the method has settled, or at once for a response that an outsider gave.
    */
-  async settle(response: EndedResponse): Promise<Verdict> {
+  settle(response: EndedResponse): Promise<Verdict> {
     this.over = true;
-    try {
-      return await this.conclude(this.decide(response), response);
-    } finally {
-      if (!this.running) {
-        this.finish();
-      }
-    }
+    return this.conclude(this.decide(response), response).then(
+      (verdict) => {
+        this.finishUnlessRunning();
+        return verdict;
+      },
+      (cause: unknown) => {
+        this.finishUnlessRunning();
+        throw cause;
+      },
+    );
   }
 
   /** Ends the attempt for a process that cannot wait any longer. What its handler still does is not recorded. */
@@ -163,9 +161,7 @@ export abstract class Attempt implements Rostered {
       return;
     }
     this.over = true;
-    if (!this.running) {
-      this.finish();
-    }
+    this.finishUnlessRunning();
     this.listener?.lost(error);
   }
 
@@ -201,6 +197,38 @@ export abstract class Attempt implements Rostered {
   /** Leaves the claim behind. @returns what the client is told */
   protected abstract disown(): Promise<IdempotencyError>;
   protected abstract conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict>;
+
+  private methodReturns<T>(value: T): T | Promise<T> {
+    this.methodEnd = { type: 'returned' };
+    return this.methodEnds()?.then(() => value) ?? value;
+  }
+
+  private async methodFails(error: unknown): Promise<never> {
+    this.methodEnd = { type: 'threw', error };
+    try {
+      const shown = await this.methodThrew(error);
+      this.methodEnd = { type: 'threw', error: shown };
+      throw shown;
+    } finally {
+      await this.methodEnds();
+    }
+  }
+
+  /** @returns a promise where the client was answered before, and the end of the method is still to be recorded */
+  private methodEnds(): Promise<void> | undefined {
+    this.running = false;
+    if (this.over) {
+      return this.settleLate().then(() => this.finish());
+    }
+    this.listener?.methodSettled(this.methodEnd);
+    return undefined;
+  }
+
+  private finishUnlessRunning(): void {
+    if (!this.running) {
+      this.finish();
+    }
+  }
 
   private finish(): void {
     if (this.afterCommit.isIdle) {

@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
 
+/** Bytes of what most requests hash, and more. What is hashed is not needed afterwards, so all of them use one buffer. */
+const SCRATCH = Buffer.allocUnsafeSlow(16 * 1024);
+
+const LENGTH_BYTES = 4;
+
+/** In UTF-8, of a character of a text as JavaScript counts them. */
+const MOST_BYTES_OF_CHARACTER = 3;
+
 /**
  * SHA-256 over parts that each carry their length, so that no choice of parts can be mistaken for
  * another one: with a delimiter, scope `a` + key `b::c` and scope `a::b` + key `c` would collide.
@@ -7,15 +15,31 @@ import { hash } from 'node:crypto';
  * @param domain says what is hashed, so that hashes of different kinds never meet; it carries a version
  */
 export function hashParts(domain: string, parts: readonly (string | Uint8Array)[]): Buffer {
-  const all = [domain, ...parts];
-  const input = Buffer.allocUnsafe(all.reduce((sum, part) => sum + 4 + Buffer.byteLength(part), 0));
-  let offset = 0;
-  for (const part of all) {
-    const start = offset + 4;
-    const length =
-      typeof part === 'string' ? input.write(part, start) : (input.set(part, start), part.byteLength);
-    input.writeUInt32BE(length, offset);
-    offset = start + length;
-  }
-  return hash('sha256', input, 'buffer');
+  const input = fitsScratch(domain, parts) ? SCRATCH : Buffer.allocUnsafe(bytesOf(domain, parts));
+  const end = parts.reduce((offset, part) => append(input, offset, part), append(input, 0, domain));
+  // By way of a text, since a buffer that is made by the hash has memory of its own, which costs more than the hash.
+  return Buffer.from(hash('sha256', input.subarray(0, end), 'binary'), 'binary');
+}
+
+/** @returns where the next part goes */
+function append(input: Buffer, offset: number, part: string | Uint8Array): number {
+  const start = offset + LENGTH_BYTES;
+  const length = typeof part === 'string' ? input.write(part, start) : copy(part, input, start);
+  input.writeUInt32BE(length, offset);
+  return start + length;
+}
+
+function copy(part: Uint8Array, input: Buffer, start: number): number {
+  input.set(part, start);
+  return part.byteLength;
+}
+
+function fitsScratch(domain: string, parts: readonly (string | Uint8Array)[]): boolean {
+  const characters = parts.reduce((sum, part) => sum + part.length, domain.length);
+  const mostBytes = characters * MOST_BYTES_OF_CHARACTER + (parts.length + 1) * LENGTH_BYTES;
+  return mostBytes <= SCRATCH.byteLength;
+}
+
+function bytesOf(domain: string, parts: readonly (string | Uint8Array)[]): number {
+  return [domain, ...parts].reduce((sum, part) => sum + LENGTH_BYTES + Buffer.byteLength(part), 0);
 }

@@ -64,25 +64,40 @@ export class IdempotencyEngine {
    * @throws IdempotencyStoreUnavailableError when the store does not answer; nothing was executed
    * @throws IdempotencyShuttingDownError when the shutdown was faster than the claim
    */
-  async admit(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
+  admit(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
+    return options.waitInFlight > 0 ? this.admitLater(target, options) : this.admitNow(target, options);
+  }
+
+  private async admitLater(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
     const deadline = performance.now() + options.waitInFlight;
-    let backOff: BackOff | undefined;
+    const backOff = new BackOff(50, 500);
     for (;;) {
-      if (this.closing) {
-        return refuse(new IdempotencyShuttingDownError(options.retryAfter));
-      }
-      const outcome = await this.claim(target, options);
-      if (outcome.type === 'execute') {
-        return outcome;
-      }
-      const answer = answerFrom(outcome, target.fingerprint, options.retryAfter);
+      const admission = await this.admitNow(target, options);
       const remaining = deadline - performance.now();
-      if (!isInUse(answer) || remaining <= 0) {
-        return answer;
+      if (!isInUse(admission) || remaining <= 0) {
+        return admission;
       }
-      backOff ??= new BackOff(50, 500);
       await backOff.sleep(remaining);
     }
+  }
+
+  /** One look, with as few promises as it can do with: where `AsyncLocalStorage` needs hooks, each of them costs. */
+  private admitNow(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
+    if (this.closing) {
+      return Promise.resolve(refuse(new IdempotencyShuttingDownError(options.retryAfter)));
+    }
+    const claim =
+      options.mode === 'transaction'
+        ? this.beginTransaction(target, options)
+        : this.takeLease(target, options);
+    this.claiming += 1;
+    return claim.then(
+      (outcome) => this.answerClaim(outcome, target, options),
+      (cause: unknown) => {
+        this.claimEnds();
+        throw this.claimError(cause, target, options);
+      },
+    );
   }
 
   /**
@@ -114,32 +129,32 @@ export class IdempotencyEngine {
     await this.background.idle();
   }
 
-  private async claim(target: ClaimTarget, options: AttemptOptions): Promise<Claimed | ExistingRecord> {
-    this.claiming += 1;
-    try {
-      const outcome = await (options.mode === 'transaction'
-        ? this.beginTransaction(target, options)
-        : this.takeLease(target, options));
-      if (outcome.type === 'execute') {
-        if (this.closing) {
-          await this.handBack(outcome.attempt, options);
-        }
-        this.live.add(outcome.attempt);
+  private answerClaim(
+    outcome: Claimed | ExistingRecord,
+    target: ClaimTarget,
+    options: AttemptOptions,
+  ): Admission | Promise<never> {
+    if (outcome.type === 'execute') {
+      if (this.closing) {
+        return this.handBack(outcome.attempt, options).finally(() => this.claimEnds());
       }
-      return outcome;
-    } catch (cause) {
-      if (cause instanceof IdempotencyError) {
-        throw cause;
-      }
-      this.logger.error(
-        `The store could not claim a key of ${target.operation}; nothing was executed.`,
-        cause,
-      );
-      throw new IdempotencyStoreUnavailableError(options.retryAfter, cause);
-    } finally {
-      this.claiming -= 1;
-      this.tellIfIdle();
+      this.live.add(outcome.attempt);
     }
+    this.claimEnds();
+    return outcome.type === 'execute' ? outcome : answerFrom(outcome, target.fingerprint, options.retryAfter);
+  }
+
+  private claimError(cause: unknown, { operation }: ClaimTarget, { retryAfter }: AttemptOptions): unknown {
+    if (cause instanceof IdempotencyError) {
+      return cause;
+    }
+    this.logger.error(`The store could not claim a key of ${operation}; nothing was executed.`, cause);
+    return new IdempotencyStoreUnavailableError(retryAfter, cause);
+  }
+
+  private claimEnds(): void {
+    this.claiming -= 1;
+    this.tellIfIdle();
   }
 
   /** A claim that was won while the shutdown began is given back: nothing was executed under it. */
@@ -244,6 +259,6 @@ export class IdempotencyEngine {
   }
 }
 
-function isInUse(answer: Answer): boolean {
+function isInUse(answer: Admission): boolean {
   return answer.type === 'refuse' && answer.error instanceof IdempotencyKeyInUseError;
 }

@@ -74,26 +74,27 @@ export class LeaseAttempt extends Attempt {
     await this.conclude(this.decide(response), response);
   }
 
-  protected override async conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
+  protected override conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
     if (this.isMethodRunning) {
-      return SEND;
+      return Promise.resolve(SEND);
     }
     if (this.isLost) {
       this.lease.keeper.stop();
       return this.answerOfNewOwner();
     }
+    const { store, hold } = this.lease;
     if (outcome === 'release') {
-      const release = async (): Promise<boolean> => {
-        await this.lease.store.release(this.lease.hold);
-        return true;
-      };
-      await this.write(release);
-      return SEND;
+      return this.write(() => store.release(hold).then(() => true)).then(() => SEND);
     }
     const recorded = this.recorded(outcome, response);
-    const complete = (): Promise<boolean> =>
-      this.lease.store.complete(this.lease.hold, recorded, this.options.ttl);
-    switch (await this.write(complete, () => this.afterCommit.outcomeIsDurable())) {
+    return this.write(
+      () => store.complete(hold, recorded, this.options.ttl),
+      () => this.afterCommit.outcomeIsDurable(),
+    ).then((result) => this.verdictOf(result));
+  }
+
+  private verdictOf(result: WriteResult): Verdict | Promise<Verdict> {
+    switch (result) {
       case 'written':
         return SEND;
       case 'refused':
@@ -108,36 +109,40 @@ export class LeaseAttempt extends Attempt {
   }
 
   /** Writes the end of the attempt: for `storeTimeout`, and after that in the background. */
-  private async write(operation: () => Promise<boolean>, onWritten?: () => void): Promise<WriteResult> {
-    const result = await this.tryFor(operation);
-    if (result === 'pending') {
-      this.writeInBackground(operation, onWritten);
-    } else {
-      this.lease.keeper.stop();
-    }
-    if (result === 'written') {
-      onWritten?.();
-    }
-    return result;
+  private write(operation: () => Promise<boolean>, onWritten?: () => void): Promise<WriteResult> {
+    return this.tryFor(operation).then((result) => {
+      if (result === 'pending') {
+        this.writeInBackground(operation, onWritten);
+      } else {
+        this.lease.keeper.stop();
+      }
+      if (result === 'written') {
+        onWritten?.();
+      }
+      return result;
+    });
   }
 
   /** Tries for `storeTimeout`, with the lease being renewed. */
-  private async tryFor(operation: () => Promise<boolean>): Promise<WriteResult> {
+  private tryFor(operation: () => Promise<boolean>): Promise<WriteResult> {
     const deadline = performance.now() + this.options.storeTimeout;
-    let backOff: BackOff | undefined;
-    for (;;) {
+    return operation().then(resultOf, (cause: unknown) => {
+      this.tellNotRecorded(cause);
+      return this.tryAgain(operation, deadline);
+    });
+  }
+
+  private async tryAgain(operation: () => Promise<boolean>, deadline: number): Promise<WriteResult> {
+    const backOff = new BackOff(50, 1_000);
+    for (let left = deadline - performance.now(); left > 0; left = deadline - performance.now()) {
+      await backOff.sleep(left);
       try {
-        return (await operation()) ? 'written' : 'refused';
+        return resultOf(await operation());
       } catch (cause) {
         this.tellNotRecorded(cause);
       }
-      const left = deadline - performance.now();
-      if (left <= 0) {
-        return 'pending';
-      }
-      backOff ??= new BackOff(50, 1_000);
-      await backOff.sleep(left);
     }
+    return 'pending';
   }
 
   private stepRecorder(): StepRecorder {
@@ -212,4 +217,8 @@ export class LeaseAttempt extends Attempt {
       ? answerFrom(record, this.target.fingerprint, this.options.retryAfter)
       : refuse(new IdempotencyOutcomeUnknownError(this.options.retryAfter));
   }
+}
+
+function resultOf(isWritten: boolean): WriteResult {
+  return isWritten ? 'written' : 'refused';
 }

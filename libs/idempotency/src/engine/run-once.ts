@@ -42,12 +42,13 @@ async function execute<T>(attempt: Attempt, work: Work<T>, maxBytes: number): Pr
 }
 
 async function executeAndSettle<T>(attempt: Attempt, work: Work<T>, maxBytes: number): Promise<T> {
-  const ended = await attempt
-    .run(undefined, () => attempt.execute(async () => asJson(await work(attempt.context))))
-    .then(
-      (value) => ({ response: success(value), give: () => value }),
-      (error: unknown) => ({ response: failure(error), give: () => rethrow(error) }),
-    );
+  const working = attempt.run(undefined, () =>
+    attempt.execute(async () => asJson(await work(attempt.context))),
+  );
+  const ended = await Promise.resolve(working).then(
+    (value) => ({ response: success(value), give: () => value }),
+    (error: unknown) => ({ response: failure(error), give: () => rethrow(error) }),
+  );
   const verdict = await attempt.settle(endedResponse(ended.response, maxBytes));
   switch (verdict.type) {
     case 'send':

@@ -50,9 +50,14 @@ export class Deadline {
     this.end = performance.now() + milliseconds;
   }
 
-  /** Whole milliseconds; 0 or less when it is over. */
+  /** Whole milliseconds; 0 or less when it is over. @param now `performance.now()`, for many at once */
+  leftAt(now: number): number {
+    return Math.ceil(this.end - now);
+  }
+
+  /** The same for this moment. */
   get left(): number {
-    return Math.ceil(this.end - performance.now());
+    return this.leftAt(performance.now());
   }
 
   get error(): TimeLimitError {

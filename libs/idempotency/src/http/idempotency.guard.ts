@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { IdempotencyKeyRequiredError } from '../errors/key.errors.js';
 import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
+import { requestOf } from './raw-http.js';
 import { readKey } from './request-key.js';
 import { rememberKey } from './request-state.js';
 
@@ -28,7 +29,7 @@ export class IdempotencyGuard implements CanActivate {
   private admit(context: ExecutionContext, handler: IdempotentHandler, key: string | undefined): boolean {
     const { options } = handler;
     if (key !== undefined) {
-      rememberKey(context.switchToHttp().getRequest(), key, handler);
+      rememberKey(requestOf(context), key, handler);
     } else if (options.required) {
       throw new IdempotencyKeyRequiredError(
         options.keyFrom ? 'an idempotency key' : `the header ${options.header}`,

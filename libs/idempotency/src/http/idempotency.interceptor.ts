@@ -6,16 +6,18 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type Observable, of } from 'rxjs';
-import { IdempotencyEngine } from '../engine/idempotency-engine.js';
+import { Observable, type Subscriber } from 'rxjs';
+import { type Admission, IdempotencyEngine } from '../engine/idempotency-engine.js';
 import type { StoredResponse } from '../engine/stored-response.js';
-import { handlesResponse, RENDER_METADATA } from '../nest-metadata.js';
+import { RENDER_METADATA } from '../nest-metadata.js';
+import type { ClaimTarget } from '../store/claim.js';
 import { HeadersAtEntry } from './headers-at-entry.js';
 import { IdempotentExchange } from './idempotent-exchange.js';
 import type { IdempotentHandler } from './idempotent-handlers.js';
 import { ProblemDetails } from './problem-details.js';
+import { requestOf, responseOf } from './raw-http.js';
 import { replayOf } from './replay.js';
-import { stateOf } from './request-state.js';
+import { type RequestState, stateOf } from './request-state.js';
 import { targetOf } from './request-target.js';
 import { type RecorderListener, ResponseRecorder } from './response-recorder.js';
 
@@ -35,41 +37,80 @@ export class IdempotencyInterceptor implements NestInterceptor {
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const state = stateOf(context.switchToHttp().getRequest());
-    if (!state) {
-      return next.handle();
-    }
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const state = stateOf(requestOf(context));
+    return state
+      ? new Observable((subscriber) => this.begin(context, next, state, subscriber))
+      : next.handle();
+  }
+
+  /** @returns ends it, where somebody outside of ours does not wait any longer */
+  private begin(
+    context: ExecutionContext,
+    next: CallHandler,
+    state: RequestState,
+    subscriber: Subscriber<unknown>,
+  ): () => void {
     const { key, handler, exchange: begun } = state;
     if (begun?.isRepeatable) {
       // An interceptor outside of ours repeats the handler: it is the same request, under the same claim.
-      return begun.run(handler.registration, next);
+      return begun.run(handler.registration, next, subscriber);
     }
-    const targeting = targetOf(context, handler.options, key);
-    const target = targeting instanceof Promise ? await targeting : targeting;
-    const admission = await this.engine.admit(target, handler.options);
+    let end: (() => void) | undefined;
+    const admit = (target: ClaimTarget): Promise<Admission> => this.engine.admit(target, handler.options);
+    const target = targetOf(context, handler.options, key);
+    (target instanceof Promise ? target.then(admit) : admit(target)).then(
+      (admission) => {
+        try {
+          end = this.proceed(context, next, state, subscriber, admission);
+        } catch (error) {
+          subscriber.error(error);
+        }
+      },
+      (error: unknown) => subscriber.error(error),
+    );
+    return () => end?.();
+  }
+
+  private proceed(
+    context: ExecutionContext,
+    next: CallHandler,
+    state: RequestState,
+    subscriber: Subscriber<unknown>,
+    admission: Admission,
+  ): (() => void) | undefined {
     switch (admission.type) {
       case 'refuse':
-        throw admission.error;
+        subscriber.error(admission.error);
+        return undefined;
       case 'replay':
-        return this.replay(context, handler, admission.response);
+        this.replay(context, state.handler, admission.response);
+        subscriber.next(undefined);
+        subscriber.complete();
+        return undefined;
       case 'execute': {
-        const takesResponseOver = handlesResponse(context.getClass(), handler.registration.methodName);
+        const { handler } = state;
         const { attempt } = admission;
-        const exchange = new IdempotentExchange(attempt, takesResponseOver, this.problems, this.logger);
+        if (subscriber.closed) {
+          // Somebody outside of ours has answered while the key was claimed: nothing is executed.
+          void attempt.settle({ type: 'by-outsider', status: 0, content: undefined });
+          return undefined;
+        }
+        const exchange = new IdempotentExchange(
+          attempt,
+          handler.takesResponseOver,
+          this.problems,
+          this.logger,
+        );
         state.exchange = exchange;
         exchange.record((listener) => this.recorder(context, handler, listener));
-        return exchange.run(handler.registration, next);
+        return exchange.run(handler.registration, next, subscriber);
       }
     }
   }
 
   /** Nest replies as ever, with nothing, and the recorder sends the recorded answer in its place. */
-  private replay(
-    context: ExecutionContext,
-    handler: IdempotentHandler,
-    stored: StoredResponse,
-  ): Observable<undefined> {
+  private replay(context: ExecutionContext, handler: IdempotentHandler, stored: StoredResponse): void {
     const listener: RecorderListener = {
       over: () => recorder.flushReplay(replayOf(stored)),
       tooLarge: () => undefined,
@@ -77,15 +118,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
       isStale: false,
     };
     const recorder = this.recorder(context, handler, listener);
-    const response: object = context.switchToHttp().getResponse();
+    const response = responseOf(context);
     const reply = (): unknown => this.adapterHost.httpAdapter.reply(response, undefined, stored.status);
-    if (handlesResponse(context.getClass(), handler.registration.methodName)) {
+    if (handler.takesResponseOver) {
       void reply();
     } else if (Reflect.hasMetadata(RENDER_METADATA, context.getHandler())) {
       // Express calls it `render`, Fastify `view`: a template would fail without its model.
       Object.assign(response, { render: reply, view: reply });
     }
-    return of(undefined);
   }
 
   private recorder(
@@ -94,7 +134,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     listener: RecorderListener,
   ): ResponseRecorder {
     return new ResponseRecorder(
-      new HeadersAtEntry(context.switchToHttp().getResponse()),
+      new HeadersAtEntry(responseOf(context)),
       options.headerRule,
       options.maxResponseBytes,
       listener,

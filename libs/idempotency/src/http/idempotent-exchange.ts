@@ -1,5 +1,5 @@
 import { type CallHandler, InternalServerErrorException, type LoggerService } from '@nestjs/common';
-import { Observable, type Subscriber } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import type { Attempt, AttemptListener, EndedResponse } from '../engine/attempt.js';
 import { attemptScope } from '../engine/attempt-scope.js';
 import type { MethodEnd } from '../engine/outcome-policy.js';
@@ -52,24 +52,25 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
     return this.attempt.isRepeatable && !this.answered;
   }
 
-  /** The stream that Nest and the interceptors outside of ours see. */
-  run(subject: unknown, next: CallHandler): Observable<unknown> {
-    return new Observable((subscriber) => {
-      this.subscriber = subscriber;
-      const inner = this.attempt.run(subject, () =>
-        next.handle().subscribe({
-          next: (value) => this.emit(subscriber, value),
-          error: (error: unknown) => this.fail(error),
-          complete: () => this.complete(subscriber),
-        }),
-      );
-      return () => {
-        // Torn down by a time-out outside of ours, unless the stream has ended by itself.
-        this.outsiderTakesOver();
-        this.subscriber = undefined;
-        inner.unsubscribe();
-      };
-    });
+  /**
+   * @param subscriber of the stream that Nest and the interceptors outside of ours see
+   * @returns ends it
+   */
+  run(subject: unknown, next: CallHandler, subscriber: Subscriber<unknown>): () => void {
+    this.subscriber = subscriber;
+    const inner = this.attempt.run(subject, () =>
+      next.handle().subscribe({
+        next: (value) => this.emit(subscriber, value),
+        error: (error: unknown) => this.fail(error),
+        complete: () => this.complete(subscriber),
+      }),
+    );
+    return () => {
+      // Torn down by a time-out outside of ours, unless the stream has ended by itself.
+      this.outsiderTakesOver();
+      this.subscriber = undefined;
+      inner.unsubscribe();
+    };
   }
 
   methodSettled(method: MethodEnd): void {
@@ -187,21 +188,31 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
   }
 
   private settle(): void {
-    this.attempt
-      .settle(this.endedResponse())
-      .then((verdict) => this.send(verdict))
-      .catch((cause: unknown) => {
-        this.logger.error(
-          'The outcome of a request could not be settled.',
-          cause instanceof Error ? cause.stack : cause,
-        );
-        this.send({
-          type: 'refuse',
-          error: new IdempotencyOutcomeUnknownError(UNSETTLED_RETRY_AFTER, cause),
-        });
-      })
+    this.attempt.settle(this.endedResponse()).then(
+      (verdict) => this.trySend(verdict),
+      (cause: unknown) => this.tellUnsettled(cause),
+    );
+  }
+
+  private trySend(verdict: Verdict): void {
+    try {
+      this.send(verdict);
+    } catch (cause) {
+      this.tellUnsettled(cause);
+    }
+  }
+
+  private tellUnsettled(cause: unknown): void {
+    this.logger.error(
+      'The outcome of a request could not be settled.',
+      cause instanceof Error ? cause.stack : cause,
+    );
+    try {
+      this.send({ type: 'refuse', error: new IdempotencyOutcomeUnknownError(UNSETTLED_RETRY_AFTER, cause) });
+    } catch {
       // Somebody's wrapper of the response fails for each answer.
-      .catch(() => this.recorder.giveUp());
+      this.recorder.giveUp();
+    }
   }
 
   private endedResponse(): EndedResponse {

@@ -4,7 +4,8 @@ import { IDEMPOTENCY_RESOLVED_OPTIONS, IDEMPOTENT_METADATA } from '../idempotenc
 import type { IdempotentOptions } from '../options/idempotent-options.interface.js';
 import { type ResolvedModuleOptions, resolveHandlerOptions } from '../options/resolve-module-options.js';
 import type { ResolvedOptions } from '../options/resolved-options.js';
-import type { FrameworkRequest } from './raw-http.js';
+import { handlesResponse } from '../nest-metadata.js';
+import { requestOf } from './raw-http.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -12,6 +13,8 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 export interface IdempotentHandler {
   readonly registration: Registration;
   readonly options: ResolvedOptions;
+  /** Whether it answers by itself, through `@Res()`. */
+  readonly takesResponseOver: boolean;
 }
 
 /** Knows the options of each decorated handler, merged and resolved once. @internal */
@@ -23,7 +26,7 @@ export class IdempotentHandlers {
 
   /** The handler of this request, if it is one whose method is unsafe. */
   of(context: ExecutionContext): IdempotentHandler | undefined {
-    if (SAFE_METHODS.has(context.switchToHttp().getRequest<FrameworkRequest>().method)) {
+    if (SAFE_METHODS.has(requestOf(context).method)) {
       return undefined;
     }
     return this.resolve(context.getClass(), context.getHandler());
@@ -47,7 +50,8 @@ export class IdempotentHandlers {
     const classOptions = Reflect.getMetadata(IDEMPOTENT_METADATA, controller) as
       IdempotentOptions | undefined;
     const options = resolveHandlerOptions(this.module, classOptions, registration.options);
-    const handler = { registration, options };
+    const takesResponseOver = handlesResponse(controller, registration.methodName);
+    const handler = { registration, options, takesResponseOver };
     handlers.set(method, handler);
     return handler;
   }

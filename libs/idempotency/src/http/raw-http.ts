@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { ExecutionContext } from '@nestjs/common';
 
 /** The parts of an Express or Fastify request that are read here; Fastify keeps Node's own under `raw`. */
 export interface FrameworkRequest {
@@ -13,4 +14,14 @@ export interface FrameworkRequest {
 
 export function rawRequest(request: FrameworkRequest): IncomingMessage {
   return request.raw ?? (request as unknown as IncomingMessage);
+}
+
+/** What `switchToHttp()` gives, which makes an object each time to give it. */
+export function requestOf(context: ExecutionContext): FrameworkRequest {
+  return context.getArgByIndex(0);
+}
+
+/** As the framework has it. */
+export function responseOf<T extends object>(context: ExecutionContext): T {
+  return context.getArgByIndex(1);
 }

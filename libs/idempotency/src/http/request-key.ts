@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { IdempotencyKeyInvalidError } from '../errors/key.errors.js';
 import type { ResolvedOptions } from '../options/resolved-options.js';
 import { checkKey, parseKey } from './key-syntax.js';
-import { type FrameworkRequest, rawRequest } from './raw-http.js';
+import { type FrameworkRequest, rawRequest, requestOf } from './raw-http.js';
 
 /**
  * The canonical key of a request, or `undefined` where it has none. A promise only where `keyFrom` may give one.
@@ -16,7 +16,7 @@ export function readKey(
   if (options.keyFrom) {
     return askKeyFrom(options.keyFrom, context);
   }
-  const values = headerLines(context.switchToHttp().getRequest(), options.header);
+  const values = headerLines(requestOf(context), options.header);
   if (values.length > 1) {
     throw new IdempotencyKeyInvalidError(`The request has ${values.length} ${options.header} lines.`);
   }

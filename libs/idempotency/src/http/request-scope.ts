@@ -3,6 +3,7 @@ import { isThenable } from '../engine/thenable.js';
 import { IdempotencyScopeUnresolvedError } from '../errors/service.errors.js';
 import { describe } from '../options/duration.js';
 import type { IdempotencyScopeFn } from '../options/idempotent-options.interface.js';
+import { requestOf } from './raw-http.js';
 
 const logger = new Logger('Idempotency');
 
@@ -18,7 +19,7 @@ export function resolveScope(context: ExecutionContext, scope: IdempotencyScopeF
   };
   let principal: unknown;
   try {
-    principal = scope(context.switchToHttp().getRequest(), context);
+    principal = scope(requestOf(context), context);
   } catch (cause) {
     return failed(cause);
   }

@@ -5,7 +5,7 @@ import { recordId } from '../engine/record-id.js';
 import { IdempotencyBodyUnparsedError } from '../errors/service.errors.js';
 import type { ResolvedOptions } from '../options/resolved-options.js';
 import type { ClaimTarget } from '../store/claim.js';
-import type { FrameworkRequest } from './raw-http.js';
+import { type FrameworkRequest, requestOf } from './raw-http.js';
 import { operationOf, splitUrl } from './request-operation.js';
 import { mediaType, type Payload, readPayload } from './request-payload.js';
 import { resolveScope } from './request-scope.js';
@@ -22,7 +22,7 @@ export function targetOf(
   options: ResolvedOptions,
   key: string,
 ): ClaimTarget | Promise<ClaimTarget> {
-  const request = context.switchToHttp().getRequest<FrameworkRequest>();
+  const request = requestOf(context);
   const scope = options.scope === false ? null : resolveScope(context, options.scope);
   const { fingerprint: choose } = options;
   if (scope instanceof Promise || choose) {
