@@ -97,8 +97,10 @@ export class RedisConnections {
     for (const [id] of records) {
       values.push(this.prefix + id.toString('base64url'));
     }
-    for (const [, ...argumentsOfOne] of records) {
-      values.push(...argumentsOfOne);
+    for (const record of records) {
+      for (let index = 1; index < record.length; index += 1) {
+        values.push(record[index]!);
+      }
     }
     const replies = this.scripts[`${script}Buffer`](...values) as Promise<Reply[]>;
     return replies.catch((error: unknown) => {

@@ -11,7 +11,7 @@ import {
   withTimeLimit,
 } from '@exactly-once/nestjs';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { type Claimed, RedisBatches, type Shown } from './redis-batches.js';
+import { type Claimed, type RecordTarget, RedisBatches, type Shown } from './redis-batches.js';
 import { RedisConnections } from './redis-connections.js';
 import type { ScriptName } from './scripts.js';
 import { checkServers } from './start-up-check.js';
@@ -82,13 +82,13 @@ export class RedisIdempotencyStore implements IdempotencyStore {
       return undefined;
     }
     const texts = reply.map((value) => value?.toString() ?? null);
-    const [state, scope, operation, key, attempt, owner, created, lock, completed, expires, status, steps] =
-      texts;
+    const [state, target, attempt, owner, created, lock, completed, expires, status, steps] = texts;
+    const [scope, operation, key] = JSON.parse(target!) as RecordTarget;
     return {
       state: state as RecordInspection['state'],
-      scope: scope === '' ? null : scope!,
-      operation: operation!,
-      key: key!,
+      scope,
+      operation,
+      key,
       attempt: Number(attempt),
       owner: owner!,
       createdAt: new Date(Number(created)),

@@ -33,19 +33,23 @@ const SHOW = `
 if state == 'released' then state = 'abandoned' end
 return {state, unpack(redis.call('HMGET', key, 'fingerprint', 'owner', 'status', 'headers', 'body'))}`;
 
-/** ARGV: 1 owner, 2 fingerprint, 3 lockTtl, 4 ttl, 5 whether abandoned records are taken over ('1'), 6 operation, 7 key, 8 scope ('': none) */
+/**
+ * ARGV: 1 owner, 2 fingerprint, 3 "lockTtl ttl mayTakeOver", the last one 1 where abandoned records are taken over, 4 what the
+ * record is about, as JSON. Few arguments, since a client takes about as long for each of them as a script for all.
+ */
 const claim = `${FOUND}
-local lock, retention = now + ARGV[at + 3], now + ARGV[at + 4]
+local lockTtl, ttl, mayTakeOver = string.match(ARGV[at + 3], '(%S+) (%S+) (%S+)')
+local lock, retention = now + lockTtl, now + ttl
 if not owner then
   redis.call('HSET', key, 'owner', ARGV[at + 1], 'lockExpiresAt', lock, 'expiresAt', retention, 'attempt', 1,
-    'createdAt', now, 'fingerprint', ARGV[at + 2], 'operation', ARGV[at + 6], 'key', ARGV[at + 7], 'scope', ARGV[at + 8])
+    'createdAt', now, 'fingerprint', ARGV[at + 2], 'target', ARGV[at + 4])
   redis.call('PEXPIREAT', key, math.max(lock, retention))
   return 1
 end
 local attempt = tonumber(redis.call('HGET', key, 'attempt'))
 if owner == ARGV[at + 1] then return {'claimed', attempt, steps} end
 ${STATE}
-local isFree = state == 'released' or (state == 'abandoned' and ARGV[at + 5] == '1')
+local isFree = state == 'released' or (state == 'abandoned' and mayTakeOver == '1')
 if isFree and redis.call('HGET', key, 'fingerprint') == ARGV[at + 2] then
   redis.call('HSET', key, 'owner', ARGV[at + 1], 'lockExpiresAt', lock, 'expiresAt', retention, 'attempt', attempt + 1)
   redis.call('PEXPIREAT', key, math.max(lock, retention))
@@ -92,7 +96,7 @@ ${SHOW}`;
 const inspect = `${FOUND}
 if not owner then return false end
 ${STATE}
-return {state, unpack(redis.call('HMGET', key, 'scope', 'operation', 'key', 'attempt', 'owner', 'createdAt',
+return {state, unpack(redis.call('HMGET', key, 'target', 'attempt', 'owner', 'createdAt',
   'lockExpiresAt', 'completedAt', 'expiresAt', 'status', 'steps'))}`;
 
 /** Neither a live attempt nor a completed one is freed. */

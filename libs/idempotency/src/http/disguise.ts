@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http';
 import { guardPrototype } from './prototype-guard.js';
-import { makeNotes, notesOf } from './request-notes.js';
+import { makeNotes, notesOf, type ResponseNotes } from './response-notes.js';
 import { descriptorsOf, Shadow } from './shadow.js';
 
 /** Who holds a response back, and what the application is shown of it. */
@@ -20,14 +20,6 @@ export interface ResponseHolder {
   destroy(): void;
   /** @returns whether the event is kept from the application */
   hides(event: string, argument: unknown): boolean;
-}
-
-/**
- * Not a property of the response, see `keepOneShape()`, but of its request, which a Proxy or an object derived from the
- * response shows too.
- */
-function disguiseOf(response: ServerResponse): Disguise | undefined {
-  return notesOf(response.req ?? response)?.disguise;
 }
 
 type Method = (this: ServerResponse, ...args: any[]) => any;
@@ -64,7 +56,7 @@ function cover(
   whileHeld: (disguise: Disguise, response: ServerResponse, args: any[]) => unknown,
 ): Method {
   return function (this: ServerResponse, ...args) {
-    const disguise = disguiseOf(this)!;
+    const disguise = notesOf(this)!.disguise!;
     return disguise.isRemoved ? disguise.methods[name].apply(this, args) : whileHeld(disguise, this, args);
   };
 }
@@ -149,10 +141,17 @@ export function mute(response: ServerResponse): void {
 
 type Methods = Record<(typeof METHODS)[number], Method>;
 
+/** What is left of a disguise: it led to all that was known of the request, which would live as long as the response. */
+export interface PastDisguise {
+  readonly isRemoved: true;
+  /** The response's own. */
+  readonly methods: Methods;
+}
+
 /** What lies between a response and its prototype while it is held, and the methods that are under it. */
 interface Mask {
   readonly face: object;
-  readonly methods: Methods;
+  readonly past: PastDisguise;
 }
 
 /** By the prototype that they are laid over. */
@@ -167,7 +166,7 @@ function maskOf(prototype: object, hasFlags: boolean): Mask {
   if (!mask) {
     const face = Object.create(prototype) as object;
     new Shadow(face).lay(hasFlags ? FACE : [...FACE, ...FLAG_GETTERS]);
-    mask = { face, methods: methodsOf(prototype as ServerResponse) };
+    mask = { face, past: { isRemoved: true, methods: methodsOf(prototype as ServerResponse) } };
     MASKS.set(prototype, mask);
   }
   return mask;
@@ -180,7 +179,7 @@ function methodsOf(response: ServerResponse): Methods {
 /** A response as it was before it was disguised, by however many attempts: an interceptor may repeat the handler. */
 class Covered {
   isRemoved = false;
-  readonly methods: Methods;
+  readonly past: PastDisguise;
   /** `undefined` where they are no plain properties. */
   readonly flags: Flags | undefined;
   private prototype!: object;
@@ -192,11 +191,22 @@ class Covered {
     guardPrototype(heldMethod);
     const prototype = Object.getPrototypeOf(response) as object;
     const mask = maskOf(prototype, this.flags !== undefined);
-    this.methods = hasReplacedMethods(response) ? methodsOf(response) : mask.methods;
+    const isReplaced = hasReplacedMethods(response);
+    this.past = isReplaced ? { isRemoved: true, methods: methodsOf(response) } : mask.past;
     if (prototype === ServerResponse.prototype) {
       keepOneShape(response);
     }
     this.wear(mask, prototype);
+    if (isReplaced) {
+      this.coverReplaced();
+    }
+  }
+
+  /** For another attempt. */
+  coverAgain(): void {
+    if (hasReplacedMethods(this.response)) {
+      this.coverReplaced();
+    }
   }
 
   /** Puts the mask on again where somebody has changed the prototype since. */
@@ -214,11 +224,9 @@ class Covered {
   }
 
   /** Covers also what others have replaced in this response alone. */
-  cover(): void {
-    if (hasReplacedMethods(this.response)) {
-      this.replaced ??= new Shadow(this.response);
-      this.replaced.lay(FACE.filter(([name]) => Object.hasOwn(this.response, name)));
-    }
+  private coverReplaced(): void {
+    this.replaced ??= new Shadow(this.response);
+    this.replaced.lay(FACE.filter(([name]) => Object.hasOwn(this.response, name)));
   }
 
   /** Shows the response as it was, without what others have put over it since. */
@@ -247,17 +255,28 @@ function hasReplacedMethods(response: ServerResponse): boolean {
 
 /** Makes a response that is held back look to the application like one that is sent. */
 export class Disguise {
+  private readonly notes: ResponseNotes;
   private readonly covered: Covered;
 
   constructor(
     private readonly response: ServerResponse,
     readonly holder: ResponseHolder,
   ) {
-    const worn = disguiseOf(response);
-    this.covered = worn && !worn.isRemoved ? worn.covered : new Covered(response);
-    this.covered.cover();
-    makeNotes(response.req ?? response).disguise = this;
-    this.update();
+    // Before the prototype is changed: see `keepOneShape()`.
+    this.notes = makeNotes(response);
+    const worn = this.notes.disguise;
+    this.notes.disguise = this;
+    if (worn instanceof Disguise && !worn.isRemoved) {
+      this.covered = worn.covered;
+      this.covered.coverAgain();
+      this.update();
+    } else {
+      this.covered = new Covered(response);
+      if (this.covered.flags && Object.values(this.covered.flags).includes(true)) {
+        // Its client has gone before the handler was entered, which is hidden.
+        this.update();
+      }
+    }
   }
 
   get isRemoved(): boolean {
@@ -266,7 +285,7 @@ export class Disguise {
 
   /** The response's own methods. */
   get methods(): Methods {
-    return this.covered.methods;
+    return this.covered.past.methods;
   }
 
   /** Whether `writeHead()` was replaced since. */
@@ -284,18 +303,11 @@ export class Disguise {
 
   remove(): void {
     this.covered.remove();
+    this.notes.disguise = this.covered.past;
   }
 
   putOn(): void {
     this.covered.putOn();
-  }
-
-  /**
-   * A handler may make another response for the same request, to render into. What a response has not sent yet is its own,
-   * and is also what a Proxy of it or an object derived from it shows.
-   */
-  isOf(response: ServerResponse): boolean {
-    return outputOf(response) === outputOf(this.response);
   }
 
   hides(event: string, argument: unknown): boolean {
@@ -320,16 +332,12 @@ function keepOneShape(response: ServerResponse): void {
 
 /** @returns undefined for a response that is not held */
 function heldMethod(response: ServerResponse, name: keyof typeof FACE_METHODS): Method | undefined {
-  const disguise = disguiseOf(response);
-  if (!disguise || disguise.isRemoved || !disguise.isOf(response)) {
+  const disguise = notesOf(response)?.disguise;
+  if (!disguise || disguise.isRemoved) {
     return undefined;
   }
   disguise.putOn();
   return FACE_METHODS[name];
-}
-
-function outputOf(response: ServerResponse): unknown {
-  return (response as unknown as { outputData?: unknown }).outputData;
 }
 
 function readFlags(response: ServerResponse): Flags {
@@ -337,6 +345,7 @@ function readFlags(response: ServerResponse): Flags {
   return { finished, destroyed, _closed };
 }
 
-function holderOf(response: unknown): ResponseHolder {
-  return disguiseOf(response as ServerResponse)!.holder;
+/** The getters are there as long as the response is held. */
+function holderOf(response: object): ResponseHolder {
+  return (notesOf(response)!.disguise as Disguise).holder;
 }

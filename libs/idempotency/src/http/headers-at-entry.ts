@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { rawResponse } from './response-notes.js';
 
 /** A response of Express, which is Node's own, or a reply of Fastify, which keeps headers beside Node's. */
 export interface FrameworkResponse {
-  readonly raw?: ServerResponse;
   getHeaders(): OutgoingHttpHeaders;
 }
 
@@ -20,8 +20,8 @@ export class HeadersAtEntry {
   private readonly ofReply: [string, OutgoingHttpHeader][];
 
   constructor(framework: FrameworkResponse) {
-    this.response = framework.raw ?? (framework as unknown as ServerResponse);
-    this.reply = framework.raw && (framework as FastifyReply);
+    this.response = rawResponse(framework);
+    this.reply = framework === this.response ? undefined : (framework as FastifyReply);
     // Both frameworks give a copy.
     this.values = framework.getHeaders();
     const { reply } = this;

@@ -50,9 +50,10 @@ export class HeldResponse {
 
   /** Puts the status back that counted when the head was taken. */
   restoreStatus(response: ServerResponse): void {
-    if (this.head) {
-      response.statusCode = this.head.status;
-      response.statusMessage = this.head.statusMessage;
+    const { head } = this;
+    if (head && (response.statusCode !== head.status || response.statusMessage !== head.statusMessage)) {
+      response.statusCode = head.status;
+      response.statusMessage = head.statusMessage;
     }
   }
 

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { IdempotencyKeyRequiredError } from '../errors/key.errors.js';
 import { type IdempotentHandler, IdempotentHandlers } from './idempotent-handlers.js';
-import { requestOf } from './raw-http.js';
+import { responseOf } from './raw-http.js';
 import { readKey } from './request-key.js';
 import { rememberKey } from './request-state.js';
 
@@ -29,7 +29,7 @@ export class IdempotencyGuard implements CanActivate {
   private admit(context: ExecutionContext, handler: IdempotentHandler, key: string | undefined): boolean {
     const { options } = handler;
     if (key !== undefined) {
-      rememberKey(requestOf(context), key, handler);
+      rememberKey(responseOf(context), key, handler);
     } else if (options.required) {
       throw new IdempotencyKeyRequiredError(
         options.keyFrom ? 'an idempotency key' : `the header ${options.header}`,

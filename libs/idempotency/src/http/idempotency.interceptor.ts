@@ -15,7 +15,7 @@ import { HeadersAtEntry } from './headers-at-entry.js';
 import { IdempotentExchange } from './idempotent-exchange.js';
 import type { IdempotentHandler } from './idempotent-handlers.js';
 import { ProblemDetails } from './problem-details.js';
-import { requestOf, responseOf } from './raw-http.js';
+import { responseOf } from './raw-http.js';
 import { replayOf } from './replay.js';
 import { type RequestState, stateOf } from './request-state.js';
 import { targetOf } from './request-target.js';
@@ -38,7 +38,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const state = stateOf(requestOf(context));
+    const state = stateOf(responseOf(context));
     return state
       ? new Observable((subscriber) => this.begin(context, next, state, subscriber))
       : next.handle();
@@ -96,13 +96,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
           void attempt.settle({ type: 'by-outsider', status: 0, content: undefined });
           return undefined;
         }
-        const exchange = new IdempotentExchange(
-          attempt,
-          handler.takesResponseOver,
-          this.problems,
-          this.logger,
-        );
-        state.exchange = exchange;
+        const exchange = new IdempotentExchange(attempt, state, this.problems, this.logger);
         exchange.record((listener) => this.recorder(context, handler, listener));
         return exchange.run(handler.registration, next, subscriber);
       }

@@ -8,6 +8,7 @@ import type { IdempotencyError } from '../errors/idempotency.error.js';
 import { IdempotencyOutcomeUnknownError } from '../errors/outcome.errors.js';
 import type { ProblemDetails } from './problem-details.js';
 import { replayOf } from './replay.js';
+import type { RequestState } from './request-state.js';
 import type { RecorderListener, ResponseRecorder } from './response-recorder.js';
 import { isStreamingBody } from './streaming-body.js';
 
@@ -34,14 +35,14 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
   private isLost = false;
   private answered = false;
 
-  /** @param takesResponseOver whether the handler answers by itself, through `@Res()` */
   constructor(
     private readonly attempt: Attempt,
-    private readonly takesResponseOver: boolean,
+    private readonly state: RequestState,
     private readonly problems: ProblemDetails,
     private readonly logger: LoggerService,
   ) {
     attempt.listen(this);
+    state.exchange = this;
   }
 
   record(recorder: (listener: RecorderListener) => ResponseRecorder): void {
@@ -117,7 +118,7 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
       this.isLost = true;
       this.fail(error);
     } else {
-      this.answered = true;
+      this.decideAnswer();
       this.send({ type: 'refuse', error });
     }
   }
@@ -127,7 +128,7 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
    * other one is known by its async context.
    */
   private get isAnsweredByHandler(): boolean {
-    return this.takesResponseOver || this.isInMethod;
+    return this.state.handler.takesResponseOver || this.isInMethod;
   }
 
   private get isInMethod(): boolean {
@@ -179,11 +180,20 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
       return;
     }
     if (this.isLost) {
-      this.answered = true;
+      this.decideAnswer();
       this.recorder.flush();
     } else if (this.byOutsider || !this.attempt.isMethodRunning) {
-      this.answered = true;
+      this.decideAnswer();
       this.settle();
+    }
+  }
+
+  /** From here on nobody else answers, and the handler is not repeated under this claim. */
+  private decideAnswer(): void {
+    this.answered = true;
+    if (this.state.exchange === this) {
+      // Express keeps its responses for long; what they lead to should not stay as long as they.
+      this.state.exchange = undefined;
     }
   }
 

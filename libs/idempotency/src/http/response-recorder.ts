@@ -295,7 +295,7 @@ export class ResponseRecorder implements ResponseHolder {
     process.nextTick(() => {
       callback?.();
       this.lateListeners.announce('finish');
-      process.nextTick(() => this.announceClose());
+      this.announceClose();
     });
     this.listener.over();
   }
