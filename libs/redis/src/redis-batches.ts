@@ -21,9 +21,6 @@ export type Shown = [state: Buffer, fingerprint: Buffer, owner: Buffer, ...respo
 /** A record that was taken over. */
 export type Claimed = [state: Buffer, attempt: number, steps: Buffer | null];
 
-/** What a record is about. */
-export type RecordTarget = [scope: string | null, operation: string, key: string];
-
 interface Completion {
   readonly hold: LeaseHold;
   readonly response: RecordedResponse;
@@ -64,10 +61,9 @@ export class RedisBatches {
 
 /** A command that has no bytes in it, but texts alone, takes ioredis half the time. */
 function claimRecord(claim: LeaseClaim): RecordArguments {
-  const { id, owner, fingerprint, lockTtl, ttl, takeOverAbandoned, scope, operation, key } = claim;
+  const { id, owner, fingerprint, lockTtl, ttl, takeOverAbandoned, operation, key, scope } = claim;
   const times = `${lockTtl} ${ttl} ${takeOverAbandoned ? 1 : 0}`;
-  const target: RecordTarget = [scope, operation, key];
-  return [id, owner, fingerprint.toString('base64url'), times, JSON.stringify(target)];
+  return [id, owner, fingerprint.toString('base64url'), times, operation, key, scope ?? ''];
 }
 
 function completeRecord({ hold, response, ttl }: Completion): RecordArguments {

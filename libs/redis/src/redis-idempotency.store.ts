@@ -11,7 +11,7 @@ import {
   withTimeLimit,
 } from '@exactly-once/nestjs';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { type Claimed, type RecordTarget, RedisBatches, type Shown } from './redis-batches.js';
+import { type Claimed, RedisBatches, type Shown } from './redis-batches.js';
 import { RedisConnections } from './redis-connections.js';
 import type { ScriptName } from './scripts.js';
 import { checkServers } from './start-up-check.js';
@@ -82,13 +82,13 @@ export class RedisIdempotencyStore implements IdempotencyStore {
       return undefined;
     }
     const texts = reply.map((value) => value?.toString() ?? null);
-    const [state, target, attempt, owner, created, lock, completed, expires, status, steps] = texts;
-    const [scope, operation, key] = JSON.parse(target!) as RecordTarget;
+    const [state, scope, operation, key, attempt, owner, created, lock, completed, expires, status, steps] =
+      texts;
     return {
       state: state as RecordInspection['state'],
-      scope,
-      operation,
-      key,
+      scope: scope === '' ? null : scope!,
+      operation: operation!,
+      key: key!,
       attempt: Number(attempt),
       owner: owner!,
       createdAt: new Date(Number(created)),

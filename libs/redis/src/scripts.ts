@@ -34,15 +34,15 @@ if state == 'released' then state = 'abandoned' end
 return {state, unpack(redis.call('HMGET', key, 'fingerprint', 'owner', 'status', 'headers', 'body'))}`;
 
 /**
- * ARGV: 1 owner, 2 fingerprint, 3 "lockTtl ttl mayTakeOver", the last one 1 where abandoned records are taken over, 4 what the
- * record is about, as JSON. Few arguments, since a client takes about as long for each of them as a script for all.
+ * ARGV: 1 owner, 2 fingerprint, 3 "lockTtl ttl mayTakeOver", the last one 1 where abandoned records are taken over,
+ * 4 operation, 5 key, 6 scope ('': none). Few arguments, since ioredis takes long for each of them.
  */
 const claim = `${FOUND}
 local lockTtl, ttl, mayTakeOver = string.match(ARGV[at + 3], '(%S+) (%S+) (%S+)')
 local lock, retention = now + lockTtl, now + ttl
 if not owner then
   redis.call('HSET', key, 'owner', ARGV[at + 1], 'lockExpiresAt', lock, 'expiresAt', retention, 'attempt', 1,
-    'createdAt', now, 'fingerprint', ARGV[at + 2], 'target', ARGV[at + 4])
+    'createdAt', now, 'fingerprint', ARGV[at + 2], 'operation', ARGV[at + 4], 'key', ARGV[at + 5], 'scope', ARGV[at + 6])
   redis.call('PEXPIREAT', key, math.max(lock, retention))
   return 1
 end
@@ -96,7 +96,7 @@ ${SHOW}`;
 const inspect = `${FOUND}
 if not owner then return false end
 ${STATE}
-return {state, unpack(redis.call('HMGET', key, 'target', 'attempt', 'owner', 'createdAt',
+return {state, unpack(redis.call('HMGET', key, 'scope', 'operation', 'key', 'attempt', 'owner', 'createdAt',
   'lockExpiresAt', 'completedAt', 'expiresAt', 'status', 'steps'))}`;
 
 /** Neither a live attempt nor a completed one is freed. */

@@ -65,14 +65,14 @@ export class IdempotencyEngine {
    * @throws IdempotencyShuttingDownError when the shutdown was faster than the claim
    */
   admit(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
-    return options.waitInFlight > 0 ? this.admitLater(target, options) : this.admitNow(target, options);
+    return options.waitInFlight > 0 ? this.admitPatiently(target, options) : this.tryToAdmit(target, options);
   }
 
-  private async admitLater(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
+  private async admitPatiently(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
     const deadline = performance.now() + options.waitInFlight;
     const backOff = new BackOff(50, 500);
     for (;;) {
-      const admission = await this.admitNow(target, options);
+      const admission = await this.tryToAdmit(target, options);
       const remaining = deadline - performance.now();
       if (!isInUse(admission) || remaining <= 0) {
         return admission;
@@ -82,7 +82,7 @@ export class IdempotencyEngine {
   }
 
   /** One look, with as few promises as it can do with: where `AsyncLocalStorage` needs hooks, each of them costs. */
-  private admitNow(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
+  private tryToAdmit(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
     if (this.closing) {
       return Promise.resolve(refuse(new IdempotencyShuttingDownError(options.retryAfter)));
     }

@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Observable, type Subscriber } from 'rxjs';
+import type { Attempt } from '../engine/attempt.js';
 import { type Admission, IdempotencyEngine } from '../engine/idempotency-engine.js';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { RENDER_METADATA } from '../nest-metadata.js';
@@ -44,32 +45,30 @@ export class IdempotencyInterceptor implements NestInterceptor {
       : next.handle();
   }
 
-  /** @returns ends it, where somebody outside of ours does not wait any longer */
   private begin(
     context: ExecutionContext,
     next: CallHandler,
     state: RequestState,
     subscriber: Subscriber<unknown>,
-  ): () => void {
-    const { key, handler, exchange: begun } = state;
-    if (begun?.isRepeatable) {
+  ): void {
+    const { key, handler, exchange } = state;
+    if (exchange?.isRepeatable) {
       // An interceptor outside of ours repeats the handler: it is the same request, under the same claim.
-      return begun.run(handler.registration, next, subscriber);
+      subscriber.add(exchange.run(next, subscriber));
+      return;
     }
-    let end: (() => void) | undefined;
     const admit = (target: ClaimTarget): Promise<Admission> => this.engine.admit(target, handler.options);
     const target = targetOf(context, handler.options, key);
     (target instanceof Promise ? target.then(admit) : admit(target)).then(
       (admission) => {
         try {
-          end = this.proceed(context, next, state, subscriber, admission);
+          this.proceed(context, next, state, subscriber, admission);
         } catch (error) {
           subscriber.error(error);
         }
       },
       (error: unknown) => subscriber.error(error),
     );
-    return () => end?.();
   }
 
   private proceed(
@@ -78,29 +77,31 @@ export class IdempotencyInterceptor implements NestInterceptor {
     state: RequestState,
     subscriber: Subscriber<unknown>,
     admission: Admission,
-  ): (() => void) | undefined {
+  ): void {
+    if (subscriber.closed) {
+      // Somebody outside of ours has answered while the key was claimed: nothing is executed.
+      return admission.type === 'execute' ? this.giveBack(admission.attempt) : undefined;
+    }
     switch (admission.type) {
       case 'refuse':
-        subscriber.error(admission.error);
-        return undefined;
+        return subscriber.error(admission.error);
       case 'replay':
         this.replay(context, state.handler, admission.response);
         subscriber.next(undefined);
-        subscriber.complete();
-        return undefined;
+        return subscriber.complete();
       case 'execute': {
-        const { handler } = state;
-        const { attempt } = admission;
-        if (subscriber.closed) {
-          // Somebody outside of ours has answered while the key was claimed: nothing is executed.
-          void attempt.settle({ type: 'by-outsider', status: 0, content: undefined });
-          return undefined;
-        }
-        const exchange = new IdempotentExchange(attempt, state, this.problems, this.logger);
-        exchange.record((listener) => this.recorder(context, handler, listener));
-        return exchange.run(handler.registration, next, subscriber);
+        const exchange = new IdempotentExchange(admission.attempt, state, this.problems, this.logger);
+        exchange.record((listener) => this.recorder(context, state.handler, listener));
+        subscriber.add(exchange.run(next, subscriber));
       }
     }
+  }
+
+  private giveBack(attempt: Attempt): void {
+    attempt.settle({ type: 'by-outsider', status: 0, content: undefined }).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.stack : cause;
+      this.logger.error('A key that was claimed for nothing could not be freed.', reason);
+    });
   }
 
   /** Nest replies as ever, with nothing, and the recorder sends the recorded answer in its place. */

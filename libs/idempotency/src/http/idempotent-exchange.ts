@@ -57,9 +57,9 @@ export class IdempotentExchange implements AttemptListener, RecorderListener {
    * @param subscriber of the stream that Nest and the interceptors outside of ours see
    * @returns ends it
    */
-  run(subject: unknown, next: CallHandler, subscriber: Subscriber<unknown>): () => void {
+  run(next: CallHandler, subscriber: Subscriber<unknown>): () => void {
     this.subscriber = subscriber;
-    const inner = this.attempt.run(subject, () =>
+    const inner = this.attempt.run(this.state.handler.registration, () =>
       next.handle().subscribe({
         next: (value) => this.emit(subscriber, value),
         error: (error: unknown) => this.fail(error),
