@@ -128,6 +128,18 @@ onEachAdapter((adapter) => {
     expect(chargesOf(id)).toMatchObject([{ id: answer.json().chargeId }]);
   });
 
+  it('a key that a client uses again after its retention, for another order, pays that one', async () => {
+    const [one, other] = [await placeOrder(), await placeOrder()];
+    const key = randomUUID();
+    await pay(first, one, key);
+    await dataSource.query('DELETE FROM idempotency_records WHERE key = $1', [key]);
+    const paid = await pay(first, other, key);
+
+    expect(paid.json()).toMatchObject({ status: 'paid' });
+    expect(chargesOf(one)).toHaveLength(1);
+    expect(chargesOf(other)).toHaveLength(1);
+  });
+
   it('twenty first payments of one user at the same moment create one customer at the gateway', async () => {
     await dataSource.query('DELETE FROM gateway_customer');
     const ids = await Promise.all(Array.from({ length: 20 }, () => placeOrder('demo-bob')));

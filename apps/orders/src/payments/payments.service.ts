@@ -31,8 +31,10 @@ export class PaymentsService {
     const order = await this.orders.findOne(customerId, id);
     // No step: whoever repeats it, and in whichever payment, gets the same customer.
     const customer = await this.customers.idOf(customerId);
-    const charge = await steps.step('charge', (idempotencyKey) =>
-      this.charge({ ...paymentOf(order), customer, idempotencyKey }),
+    // With the order in its key: the gateway may remember keys for longer than we do, and after that time a client may use
+    // its own one again, for another order.
+    const charge = await steps.step('charge', (stepKey) =>
+      this.charge({ ...paymentOf(order), customer, idempotencyKey: `${stepKey}-${order.id}` }),
     );
     if ('declined' in charge) {
       await this.end(order, { status: OrderStatus.Created }, steps);

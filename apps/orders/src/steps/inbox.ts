@@ -1,3 +1,4 @@
+import { nothingDone } from '@exactly-once/nestjs';
 import { HttpException, Injectable, UnprocessableEntityException } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -31,7 +32,8 @@ export class Inbox {
       return { subject, outcome };
     });
     if (entry.subject !== subject) {
-      throw new UnprocessableEntityException('This key was used for another request.');
+      // The refusal is not kept under the key, or the request that it belongs to could not be repeated.
+      throw nothingDone(new UnprocessableEntityException('This key was used for another request.'));
     }
     return unwrap<T>(JSON.parse(entry.outcome!) as StepOutcome);
   }

@@ -84,13 +84,18 @@ export class LeaseAttempt extends Attempt {
     }
     const { store, hold } = this.lease;
     if (outcome === 'release') {
-      return this.write(() => store.release(hold).then(() => true)).then(() => SEND);
+      return this.write(
+        () => store.release(hold).then(() => true),
+        () => undefined,
+        () => SEND,
+      );
     }
     const recorded = this.recorded(outcome, response);
     return this.write(
       () => store.complete(hold, recorded, this.options.ttl),
       () => this.afterCommit.outcomeIsDurable(),
-    ).then((result) => this.verdictOf(result));
+      (result) => this.verdictOf(result),
+    );
   }
 
   private verdictOf(result: WriteResult): Verdict | Promise<Verdict> {
@@ -108,8 +113,17 @@ export class LeaseAttempt extends Attempt {
     }
   }
 
-  /** Writes the end of the attempt: for `storeTimeout`, and after that in the background. */
-  private write(operation: () => Promise<boolean>, onWritten?: () => void): Promise<WriteResult> {
+  /**
+   * Writes the end of the attempt: for `storeTimeout`, and after that in the background.
+   *
+   * @param onWritten called once it is durable, which may be later
+   * @returns what `verdict` makes of the result
+   */
+  private write(
+    operation: () => Promise<boolean>,
+    onWritten: () => void,
+    verdict: (result: WriteResult) => Verdict | Promise<Verdict>,
+  ): Promise<Verdict> {
     return this.tryFor(operation).then((result) => {
       if (result === 'pending') {
         this.writeInBackground(operation, onWritten);
@@ -117,9 +131,9 @@ export class LeaseAttempt extends Attempt {
         this.lease.keeper.stop();
       }
       if (result === 'written') {
-        onWritten?.();
+        onWritten();
       }
-      return result;
+      return verdict(result);
     });
   }
 
@@ -179,11 +193,11 @@ export class LeaseAttempt extends Attempt {
     };
   }
 
-  private writeInBackground(operation: () => Promise<boolean>, onWritten?: () => void): void {
+  private writeInBackground(operation: () => Promise<boolean>, onWritten: () => void): void {
     const isDone = async (): Promise<boolean> => {
       try {
         if (await operation()) {
-          onWritten?.();
+          onWritten();
         }
         return true;
       } catch (cause) {
