@@ -12,7 +12,7 @@ import {
   UseInterceptors,
   type NestInterceptor,
 } from '@nestjs/common';
-import { catchError, throwError, timeout } from 'rxjs';
+import { catchError, throwError, timeout, TimeoutError } from 'rxjs';
 
 import { onEachAdapter } from '../support/adapters.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -26,7 +26,9 @@ const timeOut: NestInterceptor = {
   intercept: (_context, next) =>
     next.handle().pipe(
       timeout(LIMIT),
-      catchError(() => throwError(() => new RequestTimeoutException())),
+      catchError((error) =>
+        throwError(() => (error instanceof TimeoutError ? new RequestTimeoutException() : error)),
+      ),
     ),
 };
 
@@ -48,6 +50,20 @@ class SlowStore extends InMemoryIdempotencyStore {
   }
 }
 
+/** Makes the next look at the headers of a response fail, as a wrapper of somebody's may. */
+let isBroken = false;
+
+function breakHeaders(response: { getHeaders(): object }): void {
+  const { getHeaders } = response;
+  response.getHeaders = function () {
+    if (isBroken) {
+      isBroken = false;
+      throw new Error('no headers');
+    }
+    return getHeaders.call(this);
+  };
+}
+
 onEachAdapter((adapter) => {
   let executions = 0;
 
@@ -67,7 +83,17 @@ onEachAdapter((adapter) => {
 
   beforeAll(async () => {
     const imports = [IdempotencyModule.forRoot({ scope: false, store })];
-    app = await startApp({ adapter, imports, controllers: [WorkController] });
+    app = await startApp({
+      adapter,
+      imports,
+      controllers: [WorkController],
+      configure: (nest) => {
+        nest.use((_request: unknown, response: any, next: () => void) => {
+          breakHeaders(response);
+          next();
+        });
+      },
+    });
   });
   afterAll(() => app.close());
 
@@ -85,5 +111,17 @@ onEachAdapter((adapter) => {
 
     expect(second.status).toBe(201);
     expect(second.json()).toEqual({ executions: 1 });
+  });
+
+  it('a key whose request fails between its claim and its handler is free again', async () => {
+    const before = executions;
+    const headers = { 'Idempotency-Key': newKey() };
+    isBroken = true;
+    const first = await send(app.url, { headers, body: {} });
+    const second = await send(app.url, { headers, body: {} });
+
+    expect(first.status).toBe(500);
+    expect(second.status).toBe(201);
+    expect(executions).toBe(before + 1);
   });
 });

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { BackOff } from './back-off.js';
+import { promised } from './promised.js';
 
 /** Writes that no request waits for any more, only a shutdown. */
 export class Background {
@@ -52,7 +53,7 @@ export class Background {
     let isDone = false;
     while (!isDone && !signal.aborted && performance.now() < deadline) {
       await backOff.sleep(Infinity, signal);
-      isDone = signal.aborted || (await operation().catch(() => false));
+      isDone = signal.aborted || (await promised(operation).catch(() => false));
     }
   }
 }

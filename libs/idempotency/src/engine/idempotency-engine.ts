@@ -20,6 +20,7 @@ import type { EngineLogger } from './engine-logger.js';
 import { withTimeLimit } from './time-limit.js';
 import { LeaseAttempt } from './lease-attempt.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import { promised } from './promised.js';
 import { RenewalClock } from './renewal-clock.js';
 import { Roster } from './roster.js';
 import { TransactionAttempt } from './transaction-attempt.js';
@@ -203,7 +204,7 @@ export class IdempotencyEngine {
       takeOverAbandoned: options.onAbandoned === 'retry',
     };
     const sentAt = performance.now();
-    return this.leases.claim(claim).then(
+    return promised(() => this.leases.claim(claim)).then(
       (result) =>
         result.type === 'claimed' ? this.holdLease(target, options, claim, result, sentAt) : result,
       (cause: unknown) => {

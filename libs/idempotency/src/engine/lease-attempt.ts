@@ -10,6 +10,7 @@ import type { Background } from './background.js';
 import type { EngineLogger } from './engine-logger.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Outcome } from './outcome-policy.js';
+import { promised } from './promised.js';
 import { type StepRecorder, Steps } from './steps.js';
 import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
 
@@ -85,7 +86,7 @@ export class LeaseAttempt extends Attempt {
     const { store, hold } = this.lease;
     if (outcome === 'release') {
       return this.write(
-        () => store.release(hold).then(() => true),
+        () => promised(() => store.release(hold)).then(() => true),
         () => undefined,
         () => SEND,
       );
@@ -140,7 +141,7 @@ export class LeaseAttempt extends Attempt {
   /** Tries for `storeTimeout`, with the lease being renewed. */
   private tryFor(operation: () => Promise<boolean>): Promise<WriteResult> {
     const deadline = performance.now() + this.options.storeTimeout;
-    return operation().then(resultOf, (cause: unknown) => {
+    return promised(operation).then(resultOf, (cause: unknown) => {
       this.tellNotRecorded(cause);
       return this.tryAgain(operation, deadline);
     });

@@ -33,6 +33,10 @@ export class HeadersAtEntry {
       : [];
   }
 
+  get isOfFastify(): boolean {
+    return this.reply !== undefined;
+  }
+
   /** Takes away what was set since, so that another answer does not carry it. */
   restore(): void {
     const { response, reply } = this;

@@ -7,7 +7,6 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Observable, type Subscriber } from 'rxjs';
-import type { Attempt } from '../engine/attempt.js';
 import { type Admission, IdempotencyEngine } from '../engine/idempotency-engine.js';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { RENDER_METADATA } from '../nest-metadata.js';
@@ -64,6 +63,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
         try {
           this.proceed(context, next, state, subscriber, admission);
         } catch (error) {
+          // Somebody's wrapper of the response fails before the handler has begun.
+          this.giveBack(admission);
           subscriber.error(error);
         }
       },
@@ -80,7 +81,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   ): void {
     if (subscriber.closed) {
       // Somebody outside of ours has answered while the key was claimed: nothing is executed.
-      return admission.type === 'execute' ? this.giveBack(admission.attempt) : undefined;
+      return this.giveBack(admission);
     }
     switch (admission.type) {
       case 'refuse':
@@ -97,11 +98,16 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 
-  private giveBack(attempt: Attempt): void {
-    attempt.settle({ type: 'by-outsider', status: 0, content: undefined }).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.stack : cause;
-      this.logger.error('A key that was claimed for nothing could not be freed.', reason);
-    });
+  private giveBack(admission: Admission): void {
+    if (admission.type !== 'execute') {
+      return;
+    }
+    admission.attempt
+      .settle({ type: 'by-outsider', status: 0, content: undefined })
+      .catch((cause: unknown) => {
+        const reason = cause instanceof Error ? cause.stack : cause;
+        this.logger.error('A key that was claimed for nothing could not be freed.', reason);
+      });
   }
 
   /** Nest replies as ever, with nothing, and the recorder sends the recorded answer in its place. */

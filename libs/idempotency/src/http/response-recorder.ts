@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { ClientWatch } from './client-watch.js';
 import { type WriteHeadHeaders, writeHeaders } from './header-list.js';
-import { Disguise, mute, refuseAfterHead, type ResponseHolder } from './disguise.js';
+import { Disguise, mute, refuseAfterHead, type ResponseHolder, showEnded } from './disguise.js';
 import type { HeaderRule } from './header-rule.js';
 import type { HeadersAtEntry } from './headers-at-entry.js';
 import { checkStatus, HeldResponse, toBuffer } from './held-response.js';
@@ -156,7 +156,7 @@ export class ResponseRecorder implements ResponseHolder {
     if (state === 'broken') {
       response.destroy();
     } else if (state === 'ended') {
-      endWith(response, held.body);
+      this.endWith(held.body);
     } else if (held.hasHead && response.write(held.body)) {
       response.emit('drain');
     }
@@ -189,7 +189,7 @@ export class ResponseRecorder implements ResponseHolder {
       // Node does not add what was there and has been removed, as `drop()` may have done.
       this.response.setHeader('content-length', body.byteLength);
     }
-    endWith(this.response, body);
+    this.endWith(body);
     if (!isOver) {
       mute(this.response);
     }
@@ -337,6 +337,13 @@ export class ResponseRecorder implements ResponseHolder {
     if (this.closeHidden) {
       Object.assign(this.response, { destroyed: true, _closed: true });
       this.response.emit('close');
+    }
+  }
+
+  private endWith(body: Buffer): void {
+    endWith(this.response, body);
+    if (this.atEntry.isOfFastify && !this.response.writableEnded) {
+      showEnded(this.response);
     }
   }
 

@@ -1,3 +1,4 @@
+import { promised } from '../engine/promised.js';
 import { withTimeLimit } from '../engine/time-limit.js';
 import type { IdempotencyStore, LeaseClaimResult } from './idempotency-store.interface.js';
 
@@ -8,16 +9,16 @@ export function keepTimeLimits(store: IdempotencyStore): IdempotencyStore {
   }
   return {
     // A store of somebody else's may also throw, or answer with anything.
-    claim: async (claim) => checkResult(await within(claim.timeLimit, store.claim(claim))),
-    complete: (hold, response, ttl) => within(hold.timeLimit, store.complete(hold, response, ttl)),
-    release: (hold) => within(hold.timeLimit, store.release(hold)),
-    renew: (hold, lockTtl) => within(hold.timeLimit, store.renew(hold, lockTtl)),
-    recordSteps: (hold, steps) => within(hold.timeLimit, store.recordSteps(hold, steps)),
+    claim: async (claim) => checkResult(await within(claim.timeLimit, () => store.claim(claim))),
+    complete: (hold, response, ttl) => within(hold.timeLimit, () => store.complete(hold, response, ttl)),
+    release: (hold) => within(hold.timeLimit, () => store.release(hold)),
+    renew: (hold, lockTtl) => within(hold.timeLimit, () => store.renew(hold, lockTtl)),
+    recordSteps: (hold, steps) => within(hold.timeLimit, () => store.recordSteps(hold, steps)),
     // As long as the work of the user's, whose transaction has a limit of its own.
     recordStepsWith: store.recordStepsWith?.bind(store),
-    find: (id, timeLimit) => within(timeLimit, store.find(id, timeLimit)),
-    inspect: (id, timeLimit) => within(timeLimit, store.inspect(id, timeLimit)),
-    releaseAbandoned: (id, timeLimit) => within(timeLimit, store.releaseAbandoned(id, timeLimit)),
+    find: (id, timeLimit) => within(timeLimit, () => store.find(id, timeLimit)),
+    inspect: (id, timeLimit) => within(timeLimit, () => store.inspect(id, timeLimit)),
+    releaseAbandoned: (id, timeLimit) => within(timeLimit, () => store.releaseAbandoned(id, timeLimit)),
   };
 }
 
@@ -33,6 +34,6 @@ function checkResult(result: LeaseClaimResult): LeaseClaimResult {
   return result;
 }
 
-function within<T>(timeLimit: number, work: Promise<T>): Promise<T> {
-  return withTimeLimit('Asking the store', timeLimit, work);
+function within<T>(timeLimit: number, work: () => Promise<T>): Promise<T> {
+  return withTimeLimit('Asking the store', timeLimit, promised(work));
 }
