@@ -37,10 +37,10 @@ describeWithRedis('a record', () => {
       return client.hgetall(name!);
     });
 
-    expect(Object.keys(record).sort()).toEqual(
+    expect(Object.keys(record).toSorted()).toEqual(
       documentedFields()
         .filter((name) => name !== 'steps')
-        .sort(),
+        .toSorted(),
     );
     expect(record).toMatchObject({ operation: 'POST /', key });
     expect(documentedFields()).toContain('steps');
