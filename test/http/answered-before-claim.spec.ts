@@ -5,32 +5,16 @@ import {
   type LeaseClaim,
 } from '@exactly-once/nestjs';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import {
-  Controller,
-  Post,
-  RequestTimeoutException,
-  UseInterceptors,
-  type NestInterceptor,
-} from '@nestjs/common';
-import { catchError, throwError, timeout, TimeoutError } from 'rxjs';
+import { Controller, Post, UseInterceptors } from '@nestjs/common';
 
 import { onEachAdapter } from '../support/adapters.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http.js';
 import { newKey } from '../support/idempotent-app.js';
+import { timeOutAfter } from '../support/time-out.js';
 
-const LIMIT = 100;
-
-const timeOut: NestInterceptor = {
-  intercept: (_context, next) =>
-    next.handle().pipe(
-      timeout(LIMIT),
-      catchError((error) =>
-        throwError(() => (error instanceof TimeoutError ? new RequestTimeoutException() : error)),
-      ),
-    ),
-};
+const timeOut = timeOutAfter(100);
 
 /** Claims when it is told to. */
 class SlowStore extends InMemoryIdempotencyStore {

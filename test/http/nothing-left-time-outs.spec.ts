@@ -1,14 +1,7 @@
 import { Idempotent } from '@exactly-once/nestjs';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import {
-  Controller,
-  Post,
-  RequestTimeoutException,
-  UseInterceptors,
-  type NestInterceptor,
-} from '@nestjs/common';
+import { Controller, Post, UseInterceptors } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { catchError, throwError, timeout, TimeoutError } from 'rxjs';
 import { Repository } from 'typeorm';
 
 import { libraryTimers, watchTimers } from '../support/active-handles.js';
@@ -19,16 +12,9 @@ import { newKey, startIdempotentApp, type IdempotentApp } from '../support/idemp
 import { QUIET, watchLeftOvers } from '../support/left-overs.js';
 import { expectProblem } from '../support/problem.js';
 import { onEachAdapterInEachMode } from '../support/replay.js';
+import { timeOutAfter } from '../support/time-out.js';
 
-const timeOut: NestInterceptor = {
-  intercept: (_context, next) =>
-    next.handle().pipe(
-      timeout(1_000),
-      catchError((error) =>
-        throwError(() => (error instanceof TimeoutError ? new RequestTimeoutException() : error)),
-      ),
-    ),
-};
+const timeOut = timeOutAfter(1_000);
 
 onEachAdapterInEachMode((adapter, mode) => {
   const gate = new Gate();

@@ -1,16 +1,8 @@
 import { Idempotent } from '@exactly-once/nestjs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  Controller,
-  Post,
-  RequestTimeoutException,
-  Res,
-  UseInterceptors,
-  type NestInterceptor,
-} from '@nestjs/common';
+import { Controller, Post, Res, UseInterceptors } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { catchError, identity, throwError, timeout, TimeoutError } from 'rxjs';
 import { Repository } from 'typeorm';
 
 import { Effect } from '../support/effect.entity.js';
@@ -18,22 +10,14 @@ import { eventually } from '../support/eventually.js';
 import { newKey, startIdempotentApp, type IdempotentApp } from '../support/idempotent-app.js';
 import { openTransactions } from '../support/open-transactions.js';
 import { expectReplay, onEachAdapterInEachMode } from '../support/replay.js';
+import { timeOutAfter } from '../support/time-out.js';
 
 const LIMIT = 100;
 
 onEachAdapterInEachMode((adapter, mode) => {
   let slow = true;
 
-  // A handler that is not slow may still take longer than the limit, where the machine is.
-  const timeOut: NestInterceptor = {
-    intercept: (_context, next) =>
-      next.handle().pipe(
-        slow ? timeout(LIMIT) : identity,
-        catchError((error) =>
-          throwError(() => (error instanceof TimeoutError ? new RequestTimeoutException() : error)),
-        ),
-      ),
-  };
+  const timeOut = timeOutAfter(LIMIT, () => slow);
 
   class Work {
     constructor(@InjectRepository(Effect) readonly effects: Repository<Effect>) {}

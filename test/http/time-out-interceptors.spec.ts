@@ -1,16 +1,9 @@
 import { Idempotent } from '@exactly-once/nestjs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  Controller,
-  Post,
-  RequestTimeoutException,
-  Res,
-  UseInterceptors,
-  type NestInterceptor,
-} from '@nestjs/common';
+import { Controller, Post, Res, UseInterceptors, type NestInterceptor } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { catchError, of, throwError, timeout, timer, race, TimeoutError, map } from 'rxjs';
+import { of, timeout, timer, race, map } from 'rxjs';
 import { Repository } from 'typeorm';
 
 import { Effect } from '../support/effect.entity.js';
@@ -18,19 +11,11 @@ import { eventually } from '../support/eventually.js';
 import { newKey, startIdempotentApp, type IdempotentApp } from '../support/idempotent-app.js';
 import { openTransactions } from '../support/open-transactions.js';
 import { expectReplay, onEachAdapterInEachMode } from '../support/replay.js';
+import { timeOutAfter } from '../support/time-out.js';
 
 const LIMIT = 150;
 
-/** The example of the framework's own documentation. */
-const timeOut: NestInterceptor = {
-  intercept: (_context, next) =>
-    next.handle().pipe(
-      timeout(LIMIT),
-      catchError((error) =>
-        throwError(() => (error instanceof TimeoutError ? new RequestTimeoutException() : error)),
-      ),
-    ),
-};
+const timeOut = timeOutAfter(LIMIT);
 
 /** Gives up without an error. */
 const placeholder: NestInterceptor = {

@@ -17,6 +17,9 @@ export interface EndedResponse extends ResponseEnd {
   readonly content: StoredResponse | undefined;
 }
 
+/** Of an attempt whose client somebody else has answered, or is to answer. */
+export const ANSWERED_ELSEWHERE: EndedResponse = { type: 'by-outsider', status: 0, content: undefined };
+
 /** What an attempt tells the one who carries its response. */
 export interface AttemptListener {
   /** The handler's method has returned or thrown. */
@@ -124,6 +127,7 @@ export abstract class Attempt implements Rostered {
    */
   settle(response: EndedResponse): Promise<Verdict> {
     this.over = true;
+    // No `finally()`, which makes two more promises of each request.
     return this.conclude(this.decide(response), response).then(
       (verdict) => {
         this.finishUnlessRunning();

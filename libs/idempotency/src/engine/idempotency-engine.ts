@@ -13,7 +13,7 @@ import type {
 import { keepTimeLimits } from '../store/keep-time-limits.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import type { TransactionStore } from '../store/transaction-store.interface.js';
-import type { Attempt } from './attempt.js';
+import { ANSWERED_ELSEWHERE, type Attempt } from './attempt.js';
 import { BackOff } from './back-off.js';
 import { Background } from './background.js';
 import type { EngineLogger } from './engine-logger.js';
@@ -135,14 +135,16 @@ export class IdempotencyEngine {
     target: ClaimTarget,
     options: AttemptOptions,
   ): Admission | Promise<never> {
-    if (outcome.type === 'execute') {
-      if (this.closing) {
-        return this.handBack(outcome.attempt, options).finally(() => this.claimEnds());
-      }
-      this.live.add(outcome.attempt);
+    if (outcome.type !== 'execute') {
+      this.claimEnds();
+      return answerFrom(outcome, target.fingerprint, options.retryAfter);
     }
+    if (this.closing) {
+      return this.handBack(outcome.attempt, options).finally(() => this.claimEnds());
+    }
+    this.live.add(outcome.attempt);
     this.claimEnds();
-    return outcome.type === 'execute' ? outcome : answerFrom(outcome, target.fingerprint, options.retryAfter);
+    return outcome;
   }
 
   private claimError(cause: unknown, { operation }: ClaimTarget, { retryAfter }: AttemptOptions): unknown {
@@ -160,7 +162,7 @@ export class IdempotencyEngine {
 
   /** A claim that was won while the shutdown began is given back: nothing was executed under it. */
   private async handBack(attempt: Attempt, { retryAfter }: AttemptOptions): Promise<never> {
-    await attempt.settle({ type: 'by-outsider', status: 503, content: undefined });
+    await attempt.settle(ANSWERED_ELSEWHERE);
     throw new IdempotencyShuttingDownError(retryAfter);
   }
 

@@ -4,7 +4,7 @@ import { IdempotencyLeaseLostError, IdempotencyStepError } from '../errors/step.
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget } from '../store/claim.js';
 import type { ClaimedLease, LeaseHold, IdempotencyStore } from '../store/idempotency-store.interface.js';
-import { Attempt, type EndedResponse } from './attempt.js';
+import { ANSWERED_ELSEWHERE, Attempt, type EndedResponse } from './attempt.js';
 import { BackOff } from './back-off.js';
 import type { Background } from './background.js';
 import type { EngineLogger } from './engine-logger.js';
@@ -12,6 +12,7 @@ import type { LeaseKeeper } from './lease-keeper.js';
 import type { Outcome } from './outcome-policy.js';
 import { promised } from './promised.js';
 import { type StepRecorder, Steps } from './steps.js';
+import { Deadline } from './time-limit.js';
 import { answerFrom, refuse, SEND, type Verdict } from './verdict.js';
 
 /** `written`: durable. `refused`: another owner has the record. `pending`: not known yet, and still being tried. */
@@ -71,8 +72,7 @@ export class LeaseAttempt extends Attempt {
 
   /** Until the method settles nobody knows what it did, so the lease is kept although the client has its answer. */
   protected override async settleLate(): Promise<void> {
-    const response: EndedResponse = { type: 'by-outsider', status: 0, content: undefined };
-    await this.conclude(this.decide(response), response);
+    await this.conclude(this.decide(ANSWERED_ELSEWHERE), ANSWERED_ELSEWHERE);
   }
 
   protected override conclude(outcome: Outcome, response: EndedResponse): Promise<Verdict> {
@@ -85,18 +85,13 @@ export class LeaseAttempt extends Attempt {
     }
     const { store, hold } = this.lease;
     if (outcome === 'release') {
-      return this.write(
-        () => promised(() => store.release(hold)).then(() => true),
-        () => undefined,
-        () => SEND,
-      );
+      return this.write(() => promised(() => store.release(hold)).then(() => true)).then(() => SEND);
     }
     const recorded = this.recorded(outcome, response);
     return this.write(
       () => store.complete(hold, recorded, this.options.ttl),
       () => this.afterCommit.outcomeIsDurable(),
-      (result) => this.verdictOf(result),
-    );
+    ).then((result) => this.verdictOf(result));
   }
 
   private verdictOf(result: WriteResult): Verdict | Promise<Verdict> {
@@ -118,13 +113,8 @@ export class LeaseAttempt extends Attempt {
    * Writes the end of the attempt: for `storeTimeout`, and after that in the background.
    *
    * @param onWritten called once it is durable, which may be later
-   * @returns what `verdict` makes of the result
    */
-  private write(
-    operation: () => Promise<boolean>,
-    onWritten: () => void,
-    verdict: (result: WriteResult) => Verdict | Promise<Verdict>,
-  ): Promise<Verdict> {
+  private write(operation: () => Promise<boolean>, onWritten?: () => void): Promise<WriteResult> {
     return this.tryFor(operation).then((result) => {
       if (result === 'pending') {
         this.writeInBackground(operation, onWritten);
@@ -132,25 +122,25 @@ export class LeaseAttempt extends Attempt {
         this.lease.keeper.stop();
       }
       if (result === 'written') {
-        onWritten();
+        onWritten?.();
       }
-      return verdict(result);
+      return result;
     });
   }
 
   /** Tries for `storeTimeout`, with the lease being renewed. */
   private tryFor(operation: () => Promise<boolean>): Promise<WriteResult> {
-    const deadline = performance.now() + this.options.storeTimeout;
+    const deadline = new Deadline(this.options.storeTimeout);
     return promised(operation).then(resultOf, (cause: unknown) => {
       this.tellNotRecorded(cause);
       return this.tryAgain(operation, deadline);
     });
   }
 
-  private async tryAgain(operation: () => Promise<boolean>, deadline: number): Promise<WriteResult> {
+  private async tryAgain(operation: () => Promise<boolean>, deadline: Deadline): Promise<WriteResult> {
     const backOff = new BackOff(50, 1_000);
-    for (let left = deadline - performance.now(); left > 0; left = deadline - performance.now()) {
-      await backOff.sleep(left);
+    while (deadline.left > 0) {
+      await backOff.sleep(deadline.left);
       try {
         return resultOf(await operation());
       } catch (cause) {
@@ -194,11 +184,11 @@ export class LeaseAttempt extends Attempt {
     };
   }
 
-  private writeInBackground(operation: () => Promise<boolean>, onWritten: () => void): void {
+  private writeInBackground(operation: () => Promise<boolean>, onWritten?: () => void): void {
     const isDone = async (): Promise<boolean> => {
       try {
         if (await operation()) {
-          onWritten();
+          onWritten?.();
         }
         return true;
       } catch (cause) {

@@ -280,7 +280,7 @@ export class Disguise {
     this.notes = makeNotes(response);
     const worn = this.notes.disguise;
     this.notes.disguise = this;
-    if (worn instanceof Disguise && !worn.isRemoved) {
+    if (worn && !worn.isRemoved) {
       this.covered = worn.covered;
       this.covered.coverAgain();
       this.update();

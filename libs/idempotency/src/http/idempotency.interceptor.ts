@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Observable, type Subscriber } from 'rxjs';
+import { ANSWERED_ELSEWHERE } from '../engine/attempt.js';
 import { type Admission, IdempotencyEngine } from '../engine/idempotency-engine.js';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { RENDER_METADATA } from '../nest-metadata.js';
@@ -102,12 +103,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (admission.type !== 'execute') {
       return;
     }
-    admission.attempt
-      .settle({ type: 'by-outsider', status: 0, content: undefined })
-      .catch((cause: unknown) => {
-        const reason = cause instanceof Error ? cause.stack : cause;
-        this.logger.error('A key that was claimed for nothing could not be freed.', reason);
-      });
+    admission.attempt.settle(ANSWERED_ELSEWHERE).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.stack : cause;
+      this.logger.error('A key that was claimed for nothing could not be freed.', reason);
+    });
   }
 
   /** Nest replies as ever, with nothing, and the recorder sends the recorded answer in its place. */
