@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { BackOff } from './back-off.js';
 import { promised } from './promised.js';
+import { Deadline } from './time-limit.js';
 
 /** Writes that no request waits for any more, only a shutdown. */
 export class Background {
@@ -25,7 +26,7 @@ export class Background {
     limit: number,
     afterwards: () => Promise<void> | void = () => undefined,
   ): void {
-    const work = this.tryUntil(operation, backOff, performance.now() + limit)
+    const work = this.tryUntil(operation, backOff, new Deadline(limit))
       .then(afterwards)
       .finally(() => this.running.delete(work));
     this.running.add(work);
@@ -47,11 +48,11 @@ export class Background {
   private async tryUntil(
     operation: () => Promise<boolean>,
     backOff: BackOff,
-    deadline: number,
+    deadline: Deadline,
   ): Promise<void> {
     const { signal } = this.stopped;
     let isDone = false;
-    while (!isDone && !signal.aborted && performance.now() < deadline) {
+    while (!isDone && !signal.aborted && deadline.left > 0) {
       await backOff.sleep(Infinity, signal);
       isDone = signal.aborted || (await promised(operation).catch(() => false));
     }

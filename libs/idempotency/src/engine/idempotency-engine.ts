@@ -17,7 +17,7 @@ import { ANSWERED_ELSEWHERE, type Attempt } from './attempt.js';
 import { BackOff } from './back-off.js';
 import { Background } from './background.js';
 import type { EngineLogger } from './engine-logger.js';
-import { withTimeLimit } from './time-limit.js';
+import { Deadline, withTimeLimit } from './time-limit.js';
 import { LeaseAttempt } from './lease-attempt.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { promised } from './promised.js';
@@ -70,15 +70,15 @@ export class IdempotencyEngine {
   }
 
   private async admitPatiently(target: ClaimTarget, options: AttemptOptions): Promise<Admission> {
-    const deadline = performance.now() + options.waitInFlight;
+    const deadline = new Deadline(options.waitInFlight);
     const backOff = new BackOff(50, 500);
     for (;;) {
       const admission = await this.tryToAdmit(target, options);
-      const remaining = deadline - performance.now();
-      if (!isInUse(admission) || remaining <= 0) {
+      const { left } = deadline;
+      if (!isInUse(admission) || left <= 0) {
         return admission;
       }
-      await backOff.sleep(remaining);
+      await backOff.sleep(left);
     }
   }
 

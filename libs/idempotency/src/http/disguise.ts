@@ -121,38 +121,6 @@ const FLAG_GETTERS = descriptorsOf({
   },
 } satisfies Flags);
 
-const NOTHING = descriptorsOf({
-  writeHead(this: ServerResponse) {
-    return this;
-  },
-  flushHeaders() {},
-  end(this: ServerResponse) {
-    return this;
-  },
-  write() {
-    return true;
-  },
-});
-
-/** Drops what is still sent to a response that was answered: Node would end the process with "write after end". */
-export function mute(response: ServerResponse): void {
-  new Shadow(response).lay(NOTHING);
-}
-
-const ENDED = descriptorsOf({
-  get writableEnded() {
-    return true;
-  },
-});
-
-/**
- * For a response whose `end()` somebody has replaced by one that waits, as for a session to be saved: Fastify ends a response
- * that does not look ended once its handler has returned, with nothing.
- */
-export function showEnded(response: ServerResponse): void {
-  new Shadow(response).lay(ENDED);
-}
-
 type Methods = Record<(typeof METHODS)[number], Method>;
 
 /** What is left of a disguise: it led to all that was known of the request, which would live as long as the response. */

@@ -1,10 +1,10 @@
-import { isAscii } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { StoredResponse } from '../engine/stored-response.js';
 import { ClientWatch } from './client-watch.js';
 import { type WriteHeadHeaders, writeHeaders } from './header-list.js';
-import { Disguise, mute, refuseAfterHead, type ResponseHolder, showEnded } from './disguise.js';
+import { Disguise, refuseAfterHead, type ResponseHolder } from './disguise.js';
+import { endResponse, mayHaveBody, mute, showEnded } from './end-response.js';
 import type { HeaderRule } from './header-rule.js';
 import type { HeadersAtEntry } from './headers-at-entry.js';
 import { checkStatus, HeldResponse, toBuffer } from './held-response.js';
@@ -12,9 +12,6 @@ import { LateListeners } from './late-listeners.js';
 
 /** More than this is not held for a handler that has not settled; for one that has, the response is passed on. */
 const MOST_HELD_BYTES = 16 * 1024 * 1024;
-
-/** Copying more costs more than it saves. */
-const MOST_BYTES_AS_TEXT = 16 * 1024;
 
 export interface RecorderListener {
   /** The response has ended, or was broken off. */
@@ -341,7 +338,7 @@ export class ResponseRecorder implements ResponseHolder {
   }
 
   private endWith(body: Buffer): void {
-    endWith(this.response, body);
+    endResponse(this.response, body);
     if (this.atEntry.isOfFastify && !this.response.writableEnded) {
       showEnded(this.response);
     }
@@ -351,23 +348,6 @@ export class ResponseRecorder implements ResponseHolder {
     this.client.stop();
     this.disguise.remove();
   }
-}
-
-/**
- * Node sends a text together with the head, and bytes after it, for which the system is called twice. ASCII is the same
- * bytes in every encoding, so it does not matter which one the head gets, or an `end()` of some middleware passes on.
- */
-function endWith(response: ServerResponse, body: Buffer): void {
-  if (body.byteLength <= MOST_BYTES_AS_TEXT && isAscii(body)) {
-    response.end(body.toString('latin1'), 'latin1');
-  } else {
-    response.end(body);
-  }
-}
-
-/** RFC 9110, section 8.6. */
-function mayHaveBody(status: number): boolean {
-  return status >= 200 && status !== 204 && status !== 304;
 }
 
 function callbackOf(args: unknown[]): Callback | undefined {
