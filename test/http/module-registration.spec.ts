@@ -2,10 +2,11 @@ import {
   Idempotent,
   IdempotencyModule,
   IdempotencyRecord,
+  InMemoryIdempotencyStore,
   type IdempotencyModuleOptions,
   type IdempotencyOptionsFactory,
 } from '@exactly-once/nestjs';
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Controller, Injectable, Module, Post, type DynamicModule, type Type } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
@@ -126,5 +127,51 @@ onEachAdapter((adapter) => {
     } finally {
       await app.close();
     }
+  });
+
+  describe('a DataSource that holds no records does not get their entity, which only Postgres can have', () => {
+    const store = new InMemoryIdempotencyStore();
+
+    it.each<[string, string, (name: string) => DynamicModule]>([
+      [
+        'forRoot, with a store',
+        'without-records',
+        (name) => IdempotencyModule.forRoot({ dataSource: name, scope, store }),
+      ],
+      [
+        'forRootAsync, with `dataSource: false`',
+        'without-records-async',
+        () => IdempotencyModule.forRootAsync({ dataSource: false, useFactory: () => ({ scope, store }) }),
+      ],
+    ])('%s', async (_, name, library) => {
+      // TypeOrmModule remembers the entities of each name for the whole process.
+      const ofAdapter = `${name}-${adapter}`;
+      const typeOrm = TypeOrmModule.forRoot({
+        type: 'postgres',
+        url: database.url,
+        autoLoadEntities: true,
+        name: ofAdapter,
+        retryAttempts: 0,
+      });
+      app = await startApp({ adapter, imports: [typeOrm, library(ofAdapter), OrdersModule] });
+      try {
+        const key = newKey();
+        const first = await post(app, key);
+
+        expectReplay(await post(app, key), first);
+        const unused = app.app.get<DataSource>(getDataSourceToken(ofAdapter));
+        expect(unused.hasMetadata(IdempotencyRecord)).toBe(false);
+      } finally {
+        await app.close();
+      }
+    });
+
+    it('false without a store is refused, with what to do', async () => {
+      const library = IdempotencyModule.forRoot({ dataSource: false, scope });
+
+      await expect(startApp({ adapter, imports: [library] })).rejects.toThrow(
+        /`dataSource` is false.*Set `store`/s,
+      );
+    });
   });
 });

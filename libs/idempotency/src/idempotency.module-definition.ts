@@ -1,4 +1,4 @@
-import { ConfigurableModuleBuilder } from '@nestjs/common';
+import { ConfigurableModuleBuilder, type DynamicModule } from '@nestjs/common';
 import { IDEMPOTENCY_MODULE_OPTIONS } from './idempotency.constants.js';
 import type {
   IdempotencyModuleExtras,
@@ -17,6 +17,19 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Idempot
   .setExtras(EXTRAS, (definition, { isGlobal, dataSource }) => ({
     ...definition,
     global: isGlobal,
-    providers: [...(definition.providers ?? []), repositoryProvider(dataSource)],
+    providers: [
+      ...(definition.providers ?? []),
+      repositoryProvider(hasStore(definition) ? false : dataSource),
+    ],
   }))
   .build();
+
+/** Of `forRoot()`. What `forRootAsync()` will give is not known before the DataSources are made. */
+function hasStore({ providers = [] }: DynamicModule): boolean {
+  return providers.some(
+    (provider) =>
+      'useValue' in provider &&
+      provider.provide === IDEMPOTENCY_MODULE_OPTIONS &&
+      (provider.useValue as IdempotencyModuleOptions | undefined)?.store !== undefined,
+  );
+}

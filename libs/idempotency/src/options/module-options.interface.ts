@@ -43,8 +43,14 @@ export interface IdempotencyModuleOptions extends IdempotentOptions {
 export interface IdempotencyModuleExtras {
   /** Whether the module is visible everywhere without being imported again. @default true */
   isGlobal?: boolean;
-  /** Name of the TypeORM DataSource that holds the records and is ambient in `transaction` mode. @default the default one */
-  dataSource?: string;
+  /**
+   * Name of the TypeORM DataSource that holds the records and is ambient in `transaction` mode; `false` where a `store`
+   * holds them, as it does by itself where `forRoot()` is given one. A DataSource with `autoLoadEntities` would know the
+   * entity of the records otherwise, and one that is no Postgres cannot start with it.
+   *
+   * @default the default one
+   */
+  dataSource?: string | false;
 }
 
 /** Implemented by the class of `forRootAsync({ useClass })` and `useExisting`. @publicApi */

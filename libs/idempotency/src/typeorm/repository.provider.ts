@@ -9,9 +9,16 @@ import { IdempotencyRecord } from './idempotency-record.entity.js';
 /**
  * None where the records are in a store of their own.
  *
- * @param name of the DataSource; the default one without it
+ * @param name of the DataSource; the default one without it, and none with `false`
  */
-export function repositoryProvider(name: string | undefined): Provider {
+export function repositoryProvider(name: string | false | undefined): Provider {
+  if (name === false) {
+    return {
+      provide: IDEMPOTENCY_REPOSITORY,
+      inject: [IDEMPOTENCY_RESOLVED_OPTIONS],
+      useFactory: requireStore,
+    };
+  }
   // Called for what it does besides: a DataSource with `autoLoadEntities` then knows the entity.
   TypeOrmModule.forFeature([IdempotencyRecord], name);
   return {
@@ -45,4 +52,14 @@ export function repositoryProvider(name: string | undefined): Provider {
       return dataSource.getRepository(IdempotencyRecord);
     },
   };
+}
+
+/** @throws IdempotencyConfigurationError */
+function requireStore({ store }: ResolvedModuleOptions): undefined {
+  if (!store) {
+    throw new IdempotencyConfigurationError(
+      'The option `dataSource` is false, so the records are in no DataSource, and the option `store` does not say where ' +
+        'else. Set `store`, or leave `dataSource` out to keep the records in Postgres.',
+    );
+  }
 }
