@@ -48,6 +48,12 @@ export class ClientWatch {
     }
   }
 
+  /** Whether it is Node that destroys the response: newer versions do so with those that wait for their turn. */
+  isLostWith(error: unknown): boolean {
+    const isReset = (error as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
+    return isReset && !this.response.socket && this.isGone;
+  }
+
   readonly clientLeft = (): void => {
     this.hasLeft = true;
     this.start();

@@ -17,7 +17,7 @@ export interface ResponseHolder {
   flushHeaders(): void;
   write(chunk: unknown, rest: unknown[]): boolean;
   end(args: unknown[]): void;
-  destroy(): void;
+  destroy(error: unknown): void;
   /** @returns whether the event is kept from the application */
   hides(event: string, argument: unknown): boolean;
 }
@@ -81,8 +81,8 @@ const FACE_METHODS = {
     holder.end(args);
     return response;
   }),
-  destroy: cover('destroy', ({ holder }, response) => {
-    holder.destroy();
+  destroy: cover('destroy', ({ holder }, response, [error]) => {
+    holder.destroy(error);
     return response;
   }),
   emit: cover('emit', (disguise, response, args) =>

@@ -215,8 +215,12 @@ export class ResponseRecorder implements ResponseHolder {
     }
   }
 
-  destroy(): void {
-    this.breakOff();
+  destroy(error: unknown): void {
+    if (this.client.isLostWith(error)) {
+      this.hideClose();
+    } else {
+      this.breakOff();
+    }
   }
 
   hides(event: string, argument: unknown): boolean {
@@ -226,9 +230,13 @@ export class ResponseRecorder implements ResponseHolder {
     if (event !== 'close') {
       return false;
     }
+    this.hideClose();
+    return true;
+  }
+
+  private hideClose(): void {
     this.closeHidden = true;
     this.client.clientLeft();
-    return true;
   }
 
   private holdHead(status: number, rest: unknown[]): void {
