@@ -7,6 +7,14 @@ import { newKey } from '../support/idempotent-app.js';
 import { expectReplay, onEachAdapterInEachMode } from '../support/replay.js';
 import { startScriptedApp, type ScriptedApp } from '../support/scripted-app.js';
 
+async function countOn(runner: QueryRunner): Promise<number> {
+  try {
+    return (await runner.query('SELECT 1 FROM effects')).length as number;
+  } finally {
+    await runner.release();
+  }
+}
+
 onEachAdapterInEachMode((adapter, mode) => {
   /** In the place of a replica that is far behind: it has the tables, and never a row. */
   let replica: TestDatabase;
@@ -53,12 +61,4 @@ onEachAdapterInEachMode((adapter, mode) => {
       expect(answer.json()).toEqual({ seen: mode === 'transaction' ? 1 : 0 });
     },
   );
-
-  async function countOn(runner: QueryRunner): Promise<number> {
-    try {
-      return (await runner.query('SELECT 1 FROM effects')).length as number;
-    } finally {
-      await runner.release();
-    }
-  }
 });
