@@ -36,6 +36,11 @@ describeWithRedis('when Redis fails', () => {
     });
   };
 
+  const letShopIn = (password: string) =>
+    redis.ask((client) =>
+      client.call('ACL', 'SETUSER', 'shop', 'on', 'resetpass', `>${password}`, '~*', '+@all'),
+    );
+
   it('C26: nothing is executed while it is down, and all goes on when it is back', async () => {
     await start('500ms');
     const key = newKey();
@@ -153,6 +158,23 @@ describeWithRedis('when Redis fails', () => {
     await redis.ask((client) => client.config('SET', 'maxmemory', '1'));
     expectProblem(await app.post(key), 503, UNAVAILABLE);
     expect(app.executed(key)).toBe(0);
+  });
+
+  it('a password that it does not take any more is a 503, until it takes it again', async () => {
+    await letShopIn('secret');
+    const store = new RedisIdempotencyStore(`redis://shop:secret@127.0.0.1:${proxy.port}`);
+    app = await startRedisApp('express', store, { storeTimeout: '500ms' });
+    await app.post();
+
+    await letShopIn('another');
+    proxy.cut();
+    const key = newKey();
+    for (let times = 0; times < 3; times += 1) expectProblem(await app.post(key), 503, UNAVAILABLE);
+    expect(app.executed(key)).toBe(0);
+
+    await letShopIn('secret');
+    await app.insist(key);
+    expect(app.executed(key)).toBe(1);
   });
 
   it('scripts that it has forgotten are sent again', async () => {

@@ -1,11 +1,20 @@
 import { RedisIdempotencyStore } from '@exactly-once/redis';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { newKey } from '../support/idempotent-app.js';
 import { type RedisApp, startRedisApp } from './redis-app.js';
 import { DURABLE, NOT_PERSISTENT, RedisServer } from './redis-server.js';
 import { describeWithRedis } from './with-redis.js';
+
+/** Milliseconds that a store waits for its server when it is opened. */
+const START_TIME_LIMIT = 10_000;
+
+const SNAPSHOTS = ['--save', '60 1', '--appendonly', 'no'];
+/** It takes 10 ms for each key, and tells who asks that it is loading. */
+const SLOW_TO_READ =
+  '--key-load-delay 10000 --rdbcompression no --loading-process-events-interval-bytes 1024';
 
 describeWithRedis('an app that keeps its records in Redis', () => {
   let redis: RedisServer | undefined;
@@ -44,9 +53,7 @@ describeWithRedis('an app that keeps its records in Redis', () => {
   });
 
   it('warns that a crash forgets what came after the last snapshot', async () => {
-    expect(await warningsWith('--save', '60 1', '--appendonly', 'no')).toMatch(
-      /snapshots at most.*appendonly yes/s,
-    );
+    expect(await warningsWith(...SNAPSHOTS)).toMatch(/snapshots at most.*appendonly yes/s);
   });
 
   it('warns once that it cannot be known where INFO is refused, and works', async () => {
@@ -65,11 +72,49 @@ describeWithRedis('an app that keeps its records in Redis', () => {
     await expect(store.open()).rejects.toThrow(/cannot be used.*NOPERM.*number of the database/s);
   });
 
-  it('does not start with a wrong password, and says so', async () => {
+  it.each([
+    ['a wrong password', ':wrong@', /cannot be used.*WRONGPASS.*password/s],
+    ['a user that does not exist', 'nobody:right@', /cannot be used.*WRONGPASS.*password/s],
+    ['no password where there has to be one', '', /cannot be used.*NOAUTH.*password/s],
+  ])('does not start with %s, and says so without waiting', async (_, login, message) => {
     redis = await RedisServer.start({ flags: DURABLE });
     await redis.ask((client) => client.config('SET', 'requirepass', 'right'));
-    const store = new RedisIdempotencyStore(`redis://:wrong@127.0.0.1:${redis.port}`);
-    await expect(store.open()).rejects.toThrow(/cannot be used.*WRONGPASS.*password/s);
+    const store = new RedisIdempotencyStore(`redis://${login}127.0.0.1:${redis.port}`);
+    const begin = performance.now();
+    await expect(store.open()).rejects.toThrow(message);
+    expect(performance.now() - begin).toBeLessThan(START_TIME_LIMIT / 2);
+  });
+
+  it('starts when it is tried again, and the server does not refuse it any more', async () => {
+    redis = await RedisServer.start({ flags: DURABLE });
+    const store = new RedisIdempotencyStore(`redis://shop:secret@127.0.0.1:${redis.port}`);
+    await expect(store.open()).rejects.toThrow('WRONGPASS');
+    await redis.ask((client) => client.call('ACL', 'SETUSER', 'shop', 'on', '>secret', '~*', '+@all'));
+    app = await startRedisApp('express', store);
+    expect((await app.post()).status).toBe(201);
+  });
+
+  it('starts when it is tried again, and there is a server at last', async () => {
+    redis = await RedisServer.start({ flags: DURABLE });
+    await redis.kill();
+    const store = new RedisIdempotencyStore(redis.url);
+    await expect(store.open()).rejects.toThrow('ECONNREFUSED');
+    await redis.launch();
+    app = await startRedisApp('express', store);
+    expect((await app.post()).status).toBe(201);
+  }, 30_000);
+
+  it('waits for a server that comes later, and reads its data first', async () => {
+    redis = await RedisServer.start({ flags: [...SNAPSHOTS, ...SLOW_TO_READ.split(' ')] });
+    const values = Array.from({ length: 200 }, (_, number) => [`${number}`, 'x'.repeat(2_000)]);
+    await redis.ask((client) => client.mset(Object.fromEntries(values)));
+    await redis.ask((client) => client.save());
+    await redis.kill();
+    const starting = startRedisApp('express', new RedisIdempotencyStore(redis.url));
+    await sleep(500);
+    await redis.launch();
+    app = await starting;
+    expect((await app.post()).status).toBe(201);
   });
 });
 

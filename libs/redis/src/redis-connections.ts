@@ -1,7 +1,7 @@
 import { IdempotencyConfigurationError, StoreUnreachableError, withTimeLimit } from '@exactly-once/nestjs';
 import { Redis, type Cluster, type RedisOptions } from 'ioredis';
 import type { RedisConnection, RedisStoreOptions } from './redis-idempotency.store.js';
-import { isBeforeWrite } from './redis-errors.js';
+import { isBeforeWrite, isLoginRefused } from './redis-errors.js';
 import { type ScriptName, SCRIPTS } from './scripts.js';
 
 /** Milliseconds that a start waits for Redis. */
@@ -119,17 +119,22 @@ export class RedisConnections {
   async open(): Promise<void> {
     this.users += 1;
     this.isClosed = false;
+    const login = watchLogin(this.client);
+    // Also where it was ended in the pause between two attempts: its status is that of one which makes another.
+    this.client.connect().catch(() => undefined);
     try {
-      await this.untilReady(START_TIME_LIMIT);
+      await this.untilReady(START_TIME_LIMIT, login.refused);
     } catch (error) {
       this.users -= 1;
-      this.client.disconnect();
+      await this.disconnect();
       const { cause } = error as StoreUnreachableError;
       throw new IdempotencyConfigurationError(
         `Redis, which is to keep the idempotency records, cannot be used (${String(cause)}). Check the address, the ` +
           `password and the number of the database that RedisIdempotencyStore was given, and that the server runs.`,
         { cause },
       );
+    } finally {
+      login.stopWatching();
     }
   }
 
@@ -141,14 +146,19 @@ export class RedisConnections {
     }
     this.users = 0;
     this.isClosed = true;
-    const { client } = this;
-    const ended = new Promise<void>((resolve) => client.once('end', resolve));
-    if (client.status === 'ready') {
-      await client.quit().catch(() => undefined);
+    if (this.client.status === 'ready') {
+      await this.client.quit().catch(() => undefined);
     }
-    const isConnected = client.status !== 'wait' && client.status !== 'end';
+    await this.disconnect();
+  }
+
+  /** It can be connected again when the promise resolves. */
+  private async disconnect(): Promise<void> {
+    const { client } = this;
+    const isConnected = !['wait', 'reconnecting', 'end'].includes(client.status);
     client.disconnect();
     if (isConnected) {
+      const ended = new Promise<void>((resolve) => client.once('end', resolve));
       await withTimeLimit('Closing the connection to Redis', CLOSE_TIME_LIMIT, ended).catch(() => undefined);
     }
   }
@@ -158,11 +168,15 @@ export class RedisConnections {
     return isCluster(this.client) ? this.client.nodes('master') : [this.client];
   }
 
-  /** @throws StoreUnreachableError */
-  private async untilReady(timeLimit: number): Promise<void> {
+  /**
+   * @param refused rejects when it is no use to wait any longer
+   * @throws StoreUnreachableError
+   */
+  private async untilReady(timeLimit: number, refused?: Promise<never>): Promise<void> {
+    const ready = refused ? Promise.race([this.ready(), refused]) : this.ready();
     try {
       // Before the caller's time is over, who would not be told why.
-      await withTimeLimit('Connecting to Redis', Math.max(1, timeLimit - TIME_TO_TELL), this.ready());
+      await withTimeLimit('Connecting to Redis', Math.max(1, timeLimit - TIME_TO_TELL), ready);
     } catch (error) {
       throw new StoreUnreachableError(this.isClosed ? error : (this.lastError ?? error));
     }
@@ -214,6 +228,24 @@ function clientLike(connection: RedisConnection | undefined): Redis | Cluster {
     scaleReads: 'master',
     redisOptions: { ...connection.options.redisOptions, ...redisOptions },
   });
+}
+
+/**
+ * `refused` rejects when the server refuses who connects. A start need not wait then; later it may be a password that is just
+ * being changed, and waiting helps.
+ */
+function watchLogin(client: Redis | Cluster): { refused: Promise<never>; stopWatching: () => void } {
+  let stopWatching!: () => void;
+  const refused = new Promise<never>((_, reject) => {
+    const onError = (error: Error): void => {
+      if (isLoginRefused(error)) {
+        reject(error);
+      }
+    };
+    client.on('error', onError);
+    stopWatching = () => client.off('error', onError);
+  });
+  return { refused, stopWatching };
 }
 
 /** ioredis 5 leaves the timer of what was not answered on a lost connection, and closes the next one when it is over. */

@@ -4,6 +4,9 @@ import { StoreUnreachableError } from '@exactly-once/nestjs';
 const OF_THE_SERVER =
   /^(READONLY|OOM|LOADING|BUSY|MISCONF|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|NOAUTH|WRONGPASS|NOSCRIPT)\b/;
 
+/** Of who connects: by a password that is wrong or missing, or for want of a right. */
+const OF_THE_LOGIN = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
+
 /** Under the key of a record is something else, which a script sees by its first look. */
 const OF_THE_RECORD = /^WRONGTYPE\b/;
 
@@ -16,6 +19,11 @@ export function isBeforeWrite(error: unknown): boolean {
 export function isRefusedRecord(error: unknown): boolean {
   const cause = error instanceof StoreUnreachableError ? error.cause : error;
   return isReplyError(cause) && !OF_THE_SERVER.test(cause.message);
+}
+
+/** The server has refused who connects, and will until somebody changes a password or a right. */
+export function isLoginRefused(error: unknown): boolean {
+  return isReplyError(error) && OF_THE_LOGIN.test(error.message);
 }
 
 function isReplyError(error: unknown): error is Error {
