@@ -177,6 +177,22 @@ describeWithRedis('when Redis fails', () => {
     expect(app.executed(key)).toBe(1);
   });
 
+  it('a database that it does not let be selected any more is a 503, and no other one is used', async () => {
+    const store = new RedisIdempotencyStore(`redis://127.0.0.1:${proxy.port}/1`);
+    app = await startRedisApp('express', store, { storeTimeout: '500ms' });
+    const key = newKey();
+    const first = await app.post(key);
+
+    await redis.ask((client) => client.call('ACL', 'SETUSER', 'default', '-select'));
+    proxy.cut();
+    for (let times = 0; times < 3; times += 1) expectProblem(await app.post(key), 503, UNAVAILABLE);
+    expect(await redis.ask((client) => client.dbsize())).toBe(0);
+
+    await redis.ask((client) => client.call('ACL', 'SETUSER', 'default', '+select'));
+    expect((await app.insist(key)).body).toEqual(first.body);
+    expect(app.executed(key)).toBe(1);
+  });
+
   it('scripts that it has forgotten are sent again', async () => {
     await start('2000ms');
     await app.post();

@@ -66,6 +66,15 @@ export class RedisConnections {
         this.wrongDatabase = error;
       }
     });
+    this.client.on('ready', () => {
+      if (this.wrongDatabase) {
+        // And connects again: the right to select the database may come back.
+        this.client.disconnect(true);
+      }
+    });
+    this.client.on('connect', () => {
+      this.wrongDatabase = undefined;
+    });
     this.client.on('close', () => stopSocketTimer(this.client));
     for (const [name, lua] of Object.entries(SCRIPTS)) {
       this.client.defineCommand(name, { lua });
@@ -87,7 +96,7 @@ export class RedisConnections {
    * @throws StoreUnreachableError where nothing has happened; another error where it is not known what became of it
    */
   run<Reply>(script: ScriptName, records: readonly RecordArguments[], timeLimit: number): Promise<Reply[]> {
-    return this.client.status === 'ready' && !this.isClosed
+    return this.client.status === 'ready' && !this.isClosed && !this.wrongDatabase
       ? this.send(script, records)
       : this.untilReady(timeLimit).then(() => this.send(script, records));
   }
