@@ -12,21 +12,30 @@ const CLOCK = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
-/** The fields by which a record is judged. */
-const FOUND = `
-local found = redis.call('HMGET', key, 'owner', 'completedAt', 'lockExpiresAt', 'steps', 'expiresAt')
-local owner, completedAt, lockExpiresAt, steps = found[1], found[2], tonumber(found[3]), found[4]
-local expiresAt = tonumber(found[5])`;
+/** Reads fields of the record into variables of their names, as texts; what is not there is false. */
+function read(...fields: string[]): string {
+  const names = fields.map((field) => `'${field}'`);
+  return `
+local ${fields.join(', ')} = unpack(redis.call('HMGET', key, ${names.join(', ')}))`;
+}
 
-/** Without the comparison, a process that has lost its lease would write to the record of its successor. */
-const UNLESS_HELD = `${FOUND}
+/**
+ * Reads the record of the attempt in ARGV 1, also these fields of it. Without the comparison, a process that has lost its
+ * lease would write to the record of its successor.
+ */
+function readHeld(...fields: string[]): string {
+  return `${read('owner', 'completedAt', ...fields)}
 if owner ~= ARGV[at + 1] then return 0 end`;
+}
+
+/** By these a record is judged. */
+const READ_STATE = read('owner', 'completedAt', 'lockExpiresAt');
 
 const STATE = `
 local state = 'in-flight'
 if completedAt then state = 'completed'
 elseif owner == '${NOBODY}' then state = 'released'
-elseif lockExpiresAt <= now then state = 'abandoned' end`;
+elseif tonumber(lockExpiresAt) <= now then state = 'abandoned' end`;
 
 /** What a request is shown that does not get the record. */
 const SHOW = `
@@ -37,7 +46,7 @@ return {state, unpack(redis.call('HMGET', key, 'fingerprint', 'owner', 'status',
  * ARGV: 1 owner, 2 fingerprint, 3 "lockTtl ttl mayTakeOver", the last one 1 where abandoned records are taken over,
  * 4 operation, 5 key, 6 scope ('': none). Few arguments, since ioredis takes long for each of them.
  */
-const claim = `${FOUND}
+const claim = `${read('owner', 'completedAt', 'lockExpiresAt', 'steps', 'attempt', 'fingerprint')}
 local lockTtl, ttl, mayTakeOver = string.match(ARGV[at + 3], '(%S+) (%S+) (%S+)')
 local lock, retention = now + lockTtl, now + ttl
 if not owner then
@@ -46,11 +55,11 @@ if not owner then
   redis.call('PEXPIREAT', key, math.max(lock, retention))
   return 1
 end
-local attempt = tonumber(redis.call('HGET', key, 'attempt'))
+attempt = tonumber(attempt)
 if owner == ARGV[at + 1] then return {'claimed', attempt, steps} end
 ${STATE}
 local isFree = state == 'released' or (state == 'abandoned' and mayTakeOver == '1')
-if isFree and redis.call('HGET', key, 'fingerprint') == ARGV[at + 2] then
+if isFree and fingerprint == ARGV[at + 2] then
   redis.call('HSET', key, 'owner', ARGV[at + 1], 'lockExpiresAt', lock, 'expiresAt', retention, 'attempt', attempt + 1)
   redis.call('PEXPIREAT', key, math.max(lock, retention))
   return {'claimed', attempt + 1, steps}
@@ -58,7 +67,7 @@ end
 ${SHOW}`;
 
 /** 1 owner, 2 ttl, 3 status ('': the answer is unavailable), 4 headers, 5 body */
-const complete = `${UNLESS_HELD}
+const complete = `${readHeld()}
 if completedAt then return 1 end
 local retention = now + ARGV[at + 2]
 redis.call('HSET', key, 'completedAt', now, 'expiresAt', retention, 'status', ARGV[at + 3], 'headers', ARGV[at + 4],
@@ -67,15 +76,15 @@ redis.call('PEXPIREAT', key, retention)
 return 1`;
 
 /** 1 owner, 2 lockTtl */
-const renew = `${UNLESS_HELD}
+const renew = `${readHeld('expiresAt')}
 if completedAt then return 1 end
 local lock = now + ARGV[at + 2]
 redis.call('HSET', key, 'lockExpiresAt', lock)
-redis.call('PEXPIREAT', key, math.max(lock, expiresAt))
+redis.call('PEXPIREAT', key, math.max(lock, tonumber(expiresAt)))
 return 1`;
 
 /** With steps the record stays, or a retry would repeat them; a renewal that comes late finds another owner. 1 owner */
-const release = `${UNLESS_HELD}
+const release = `${readHeld('steps', 'expiresAt')}
 if completedAt then return 0 end
 if not steps then return redis.call('DEL', key) end
 redis.call('HSET', key, 'owner', '${NOBODY}', 'lockExpiresAt', now)
@@ -83,25 +92,25 @@ redis.call('PEXPIREAT', key, expiresAt)
 return 1`;
 
 /** Steps only grow: a shorter text is older than the one that is there, and comes late. 1 owner, 2 steps */
-const recordSteps = `${UNLESS_HELD}
+const recordSteps = `${readHeld('steps')}
 if completedAt or (steps and #steps > #ARGV[at + 2]) then return 0 end
 redis.call('HSET', key, 'steps', ARGV[at + 2])
 return 1`;
 
-const find = `${FOUND}
+const find = `${READ_STATE}
 if not owner then return false end
 ${STATE}
 ${SHOW}`;
 
-const inspect = `${FOUND}
+const inspect = `${READ_STATE}
 if not owner then return false end
 ${STATE}
 return {state, unpack(redis.call('HMGET', key, 'scope', 'operation', 'key', 'attempt', 'owner', 'createdAt',
   'lockExpiresAt', 'completedAt', 'expiresAt', 'status', 'steps'))}`;
 
 /** Neither a live attempt nor a completed one is freed. */
-const releaseAbandoned = `${FOUND}
-if not owner or completedAt or lockExpiresAt > now then return 0 end
+const releaseAbandoned = `${READ_STATE}
+if not owner or completedAt or tonumber(lockExpiresAt) > now then return 0 end
 return redis.call('DEL', key)`;
 
 const OPERATIONS = { claim, complete, renew, release, recordSteps, find, inspect, releaseAbandoned };
