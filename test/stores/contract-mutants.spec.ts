@@ -143,6 +143,19 @@ class EndsRetentionUnderALiveLease extends MapStore {
   }
 }
 
+class RefusesFractions extends MapStore {
+  override async renew(hold: LeaseHold, lockTtl: number): Promise<boolean> {
+    if (!Number.isInteger(lockTtl)) throw new Error('no whole number');
+    return super.renew(hold, lockTtl);
+  }
+}
+
+class TakesNoNumberForZero extends MapStore {
+  override claim(claim: LeaseClaim) {
+    return super.claim({ ...claim, lockTtl: claim.lockTtl || 0 });
+  }
+}
+
 class PurgesByTheLease extends MapStore {
   protected override isExpired({ lockExpiresAt }: StoredRecord): boolean {
     return lockExpiresAt <= this.now();
@@ -183,6 +196,8 @@ describe('the contract', () => {
     ['takes keys for one that differ in case', KeepsOneRecordPerKeyInAnyCase, /records are kept apart/],
     ['keeps bodies as text', KeepsBodiesAsText, /given back as it was recorded/],
     ['ends the retention under a live lease', EndsRetentionUnderALiveLease, /live lease keeps its record/],
+    ['refuses fractions of a millisecond', RefusesFractions, /may have fractions/],
+    ['takes what is no number for a lease', TakesNoNumberForZero, /no number is refused/],
     ['purges what is abandoned', PurgesByTheLease, /a purge/],
     ['purges what has a live lease', PurgesByTheRetention, /a purge/],
     ['purges nothing', PurgesNothing, /a purge/],

@@ -12,6 +12,17 @@ const CLOCK = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
+/**
+ * Whole milliseconds, and no more than Lua can count, as PEXPIREAT takes them: it comes after the first write, which its error
+ * would leave. Rounded up, since nothing may end early.
+ */
+const FROM_NOW = `
+local function fromNow(milliseconds)
+  local time = now + math.ceil(milliseconds)
+  if time >= now and time < 2^53 then return time end
+  error('A lease or a retention cannot last ' .. milliseconds .. ' ms.')
+end`;
+
 /** Reads fields of the record into variables of their names, as texts; what is not there is false. */
 function read(...fields: string[]): string {
   const names = fields.map((field) => `'${field}'`);
@@ -48,7 +59,7 @@ return {state, unpack(redis.call('HMGET', key, 'fingerprint', 'owner', 'status',
  */
 const claim = `${read('owner', 'completedAt', 'lockExpiresAt', 'steps', 'attempt', 'fingerprint')}
 local lockTtl, ttl, mayTakeOver = string.match(ARGV[at + 3], '(%S+) (%S+) (%S+)')
-local lock, retention = now + lockTtl, now + ttl
+local lock, retention = fromNow(lockTtl), fromNow(ttl)
 if not owner then
   redis.call('HSET', key, 'owner', ARGV[at + 1], 'lockExpiresAt', lock, 'expiresAt', retention, 'attempt', 1,
     'createdAt', now, 'fingerprint', ARGV[at + 2], 'operation', ARGV[at + 4], 'key', ARGV[at + 5], 'scope', ARGV[at + 6])
@@ -69,7 +80,7 @@ ${SHOW}`;
 /** 1 owner, 2 ttl, 3 status ('': the answer is unavailable), 4 headers, 5 body */
 const complete = `${readHeld()}
 if completedAt then return 1 end
-local retention = now + ARGV[at + 2]
+local retention = fromNow(ARGV[at + 2])
 redis.call('HSET', key, 'completedAt', now, 'expiresAt', retention, 'status', ARGV[at + 3], 'headers', ARGV[at + 4],
   'body', ARGV[at + 5])
 redis.call('PEXPIREAT', key, retention)
@@ -78,7 +89,7 @@ return 1`;
 /** 1 owner, 2 lockTtl */
 const renew = `${readHeld('expiresAt')}
 if completedAt then return 1 end
-local lock = now + ARGV[at + 2]
+local lock = fromNow(ARGV[at + 2])
 redis.call('HSET', key, 'lockExpiresAt', lock)
 redis.call('PEXPIREAT', key, math.max(lock, tonumber(expiresAt)))
 return 1`;
@@ -126,7 +137,7 @@ export const SCRIPTS = Object.fromEntries(
 ) as Record<ScriptName, string>;
 
 function onEach(operation: string): string {
-  return `${CLOCK}
+  return `${CLOCK}${FROM_NOW}
 local function operate(key, at)${operation}
 end
 local replies = {}

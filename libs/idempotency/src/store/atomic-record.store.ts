@@ -11,6 +11,7 @@ import { NOBODY } from './nobody.js';
 import {
   claimBy,
   existing,
+  fromNow,
   inspection,
   type RecordChange,
   stateOf,
@@ -42,7 +43,7 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
   complete(hold: LeaseHold, response: RecordedResponse, ttl: number): Promise<boolean> {
     return this.changeHeld(
       hold,
-      (record, now) => ({ ...record, response, completedAt: now, expiresAt: now + ttl }),
+      (record, now) => ({ ...record, response, completedAt: now, expiresAt: fromNow(now, ttl) }),
       true,
     );
   }
@@ -52,7 +53,11 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
   }
 
   renew(hold: LeaseHold, lockTtl: number): Promise<boolean> {
-    return this.changeHeld(hold, (record, now) => ({ ...record, lockExpiresAt: now + lockTtl }), true);
+    return this.changeHeld(
+      hold,
+      (record, now) => ({ ...record, lockExpiresAt: fromNow(now, lockTtl) }),
+      true,
+    );
   }
 
   recordSteps(hold: LeaseHold, steps: string): Promise<boolean> {

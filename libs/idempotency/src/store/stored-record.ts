@@ -78,6 +78,14 @@ export function existing(record: StoredRecord | undefined, now: number): Existin
   return { type: state === 'in-flight' ? state : 'abandoned', fingerprint, owner };
 }
 
+/** @throws RangeError for what is no length of time: by a lease of NaN, two would hold the record */
+export function fromNow(now: number, milliseconds: number): number {
+  if (milliseconds >= 0 && milliseconds < Infinity) {
+    return now + milliseconds;
+  }
+  throw new RangeError(`A lease or a retention cannot last ${milliseconds} ms.`);
+}
+
 /** What operators see of it. */
 export function inspection(record: StoredRecord, now: number): RecordInspection {
   const { scope, operation, key, attempt, owner, steps, response, completedAt } = record;
@@ -121,5 +129,5 @@ function blank(
 }
 
 function heldBy({ owner, lockTtl, ttl }: LeaseClaim, now: number) {
-  return { owner, lockExpiresAt: now + lockTtl, expiresAt: now + ttl };
+  return { owner, lockExpiresAt: fromNow(now, lockTtl), expiresAt: fromNow(now, ttl) };
 }

@@ -100,6 +100,27 @@ export const CLAIM_CASES: Cases = {
     expectClaimed(await store.claim(another(mine, 'another body')), 1);
   },
 
+  'a lease and a retention may have fractions of a millisecond': async ({ store, claim }) => {
+    const mine = claim({ lockTtl: LONG + 0.1, ttl: LONG + 0.9 });
+    expectClaimed(await store.claim(mine), 1);
+    assert.equal(await store.renew(holdOf(mine), LONG + 0.5), true);
+    expectInFlight(await store.claim(another(mine)), mine);
+    assert.equal(await store.complete(holdOf(mine), ANSWER, LONG + 0.5), true);
+    expectCompleted(await store.claim(another(mine)), ANSWER);
+  },
+
+  'a lease or a retention that is no number is refused, and nothing of it is written': async (world) => {
+    const { store, claim } = world;
+    const mine = claim();
+    await assert.rejects(async () => store.claim({ ...mine, lockTtl: NaN }));
+    await assert.rejects(async () => store.claim({ ...mine, ttl: NaN }));
+    assert.equal(await store.inspect(mine.id, TIME_LIMIT), undefined);
+    await store.claim(mine);
+    await assert.rejects(async () => store.renew(holdOf(mine), NaN));
+    await assert.rejects(async () => store.complete(holdOf(mine), ANSWER, NaN));
+    expectInFlight(await store.claim(another(mine)), mine);
+  },
+
   'records are kept apart, however alike or long their keys': async ({ store, claim }) => {
     const printable = String.fromCharCode(...Array.from({ length: 95 }, (_, code) => 32 + code));
     const long = printable.repeat(3).slice(0, 254);
