@@ -1,6 +1,6 @@
 import { RedisIdempotencyStore } from '@exactly-once/redis';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { newKey } from '../support/idempotent-app.js';
@@ -82,6 +82,17 @@ describeWithRedis('an app that keeps its records in Redis', () => {
     const store = new RedisIdempotencyStore(`redis://${login}127.0.0.1:${redis.port}`);
     const begin = performance.now();
     await expect(store.open()).rejects.toThrow(message);
+    expect(performance.now() - begin).toBeLessThan(START_TIME_LIMIT / 2);
+  });
+
+  it('does not start in a cluster that refuses the password, and says so without waiting', async () => {
+    redis = await RedisServer.start({ flags: [...DURABLE, '--cluster-enabled', 'yes'] });
+    await redis.ask((client) => client.config('SET', 'requirepass', 'right'));
+    const nodes = [{ host: '127.0.0.1', port: redis.port }];
+    const options = { lazyConnect: true, redisOptions: { password: 'wrong' } };
+    const store = new RedisIdempotencyStore(new Cluster(nodes, options));
+    const begin = performance.now();
+    await expect(store.open()).rejects.toThrow(/cannot be used.*WRONGPASS.*password/s);
     expect(performance.now() - begin).toBeLessThan(START_TIME_LIMIT / 2);
   });
 

@@ -1,7 +1,7 @@
 import { IdempotencyConfigurationError, StoreUnreachableError, withTimeLimit } from '@exactly-once/nestjs';
 import { Redis, type Cluster, type RedisOptions } from 'ioredis';
 import type { RedisConnection, RedisStoreOptions } from './redis-idempotency.store.js';
-import { isBeforeWrite, isLoginRefused } from './redis-errors.js';
+import { isBeforeWrite, isLoginRefused, reasonOf } from './redis-errors.js';
 import { type ScriptName, SCRIPTS } from './scripts.js';
 
 /** Milliseconds that a start waits for Redis. */
@@ -60,7 +60,7 @@ export class RedisConnections {
     this.prefix = prefixOf(options);
     this.client = clientLike(connection);
     this.client.on('error', (error: Error & { command?: { name: string } }) => {
-      this.lastError = error;
+      this.lastError = reasonOf(error);
       if (error.command?.name === 'select') {
         // ioredis goes on in database 0, which may be another application's.
         this.wrongDatabase = error;
@@ -247,8 +247,9 @@ function watchLogin(client: Redis | Cluster): { refused: Promise<never>; stopWat
   let stopWatching!: () => void;
   const refused = new Promise<never>((_, reject) => {
     const onError = (error: Error): void => {
-      if (isLoginRefused(error)) {
-        reject(error);
+      const reason = reasonOf(error);
+      if (isLoginRefused(reason)) {
+        reject(reason);
       }
     };
     client.on('error', onError);

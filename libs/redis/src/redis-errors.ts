@@ -26,6 +26,11 @@ export function isLoginRefused(error: unknown): boolean {
   return isReplyError(error) && OF_THE_LOGIN.test(error.message);
 }
 
+/** What the last node of a cluster said, where none could be used. */
+export function reasonOf(error: unknown): unknown {
+  return (error as { lastNodeError?: unknown }).lastNodeError ?? error;
+}
+
 function isReplyError(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
