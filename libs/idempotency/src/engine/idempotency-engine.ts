@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { IdempotencyError } from '../errors/idempotency.error.js';
 import { IdempotencyKeyInUseError } from '../errors/key.errors.js';
+import { IdempotencyAttemptAbandonedError } from '../errors/outcome.errors.js';
 import { IdempotencyShuttingDownError, IdempotencyStoreUnavailableError } from '../errors/service.errors.js';
 import type { AttemptOptions } from '../options/resolved-options.js';
 import type { ClaimTarget, ExistingRecord } from '../store/claim.js';
@@ -13,6 +14,7 @@ import type {
 import { keepTimeLimits } from '../store/keep-time-limits.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import type { TransactionStore } from '../store/transaction-store.interface.js';
+import { AbandonedAttempts } from './abandoned-attempts.js';
 import { ANSWERED_ELSEWHERE, type Attempt } from './attempt.js';
 import { BackOff } from './back-off.js';
 import { Background } from './background.js';
@@ -45,6 +47,7 @@ export class IdempotencyEngine {
   /** Claims that were sent and not answered. */
   private claiming = 0;
   private readonly background = new Background();
+  private readonly abandoned: AbandonedAttempts;
   private readonly clock = new RenewalClock();
   private closing = false;
   private idle: (() => void) | undefined;
@@ -56,6 +59,7 @@ export class IdempotencyEngine {
     private readonly logger: EngineLogger,
   ) {
     this.leases = keepTimeLimits(leases);
+    this.abandoned = new AbandonedAttempts(logger);
   }
 
   /**
@@ -137,7 +141,7 @@ export class IdempotencyEngine {
   ): Admission | Promise<never> {
     if (outcome.type !== 'execute') {
       this.claimEnds();
-      return answerFrom(outcome, target.fingerprint, options.retryAfter);
+      return this.answerFromRecord(outcome, target, options);
     }
     if (this.closing) {
       return this.handBack(outcome.attempt, options).finally(() => this.claimEnds());
@@ -145,6 +149,18 @@ export class IdempotencyEngine {
     this.live.add(outcome.attempt);
     this.claimEnds();
     return outcome;
+  }
+
+  private answerFromRecord(
+    record: ExistingRecord,
+    target: ClaimTarget,
+    { retryAfter }: AttemptOptions,
+  ): Answer {
+    const answer = answerFrom(record, target.fingerprint, retryAfter);
+    if (record.type === 'abandoned' && isAbandoned(answer)) {
+      this.abandoned.tell(target, record.owner);
+    }
+    return answer;
   }
 
   private claimError(cause: unknown, { operation }: ClaimTarget, { retryAfter }: AttemptOptions): unknown {
@@ -264,4 +280,8 @@ export class IdempotencyEngine {
 
 function isInUse(answer: Admission): boolean {
   return answer.type === 'refuse' && answer.error instanceof IdempotencyKeyInUseError;
+}
+
+function isAbandoned(answer: Answer): boolean {
+  return answer.type === 'refuse' && answer.error instanceof IdempotencyAttemptAbandonedError;
 }
