@@ -26,8 +26,8 @@ const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encod
 
 /** Passes requests on to the app, and makes go wrong what the page asks for. */
 export class AppProxy {
-  /** One at a time: those that come meanwhile wait for it anyway. */
-  private isLocked = false;
+  /** One at a time, of the request that took it: those that come meanwhile wait for it anyway. */
+  private lock: Promise<ProductLock> | undefined;
 
   constructor(private readonly app: AppUnderFaults) {}
 
@@ -50,7 +50,8 @@ export class AppProxy {
         await this.send(incoming, body);
         throw new Error('The response is lost.');
       case 'slow':
-        return this.whileLocked(incoming, body, () => sleep(SLOW_MS));
+        // Not awaited to its end when the app dies meanwhile, and then it keeps no process.
+        return this.whileLocked(incoming, body, () => sleep(SLOW_MS, undefined, { ref: false }));
       case 'kill':
         return this.whileLocked(incoming, body, async (lock) => {
           if (await lock.isWaitedFor()) this.app.kill();
@@ -60,25 +61,30 @@ export class AppProxy {
     }
   }
 
-  /** The app gets to the lock, and `work` happens; then the lock is released. */
+  /** The app gets to the lock, and `work` happens; then whoever took the lock releases it. */
   private async whileLocked(
     incoming: IncomingMessage,
     body: Buffer,
     work: (lock: ProductLock) => Promise<unknown>,
   ): Promise<Answer> {
-    if (this.isLocked) {
-      return this.send(incoming, body);
-    }
-    this.isLocked = true;
+    const isMine = this.lock === undefined;
+    const taking = (this.lock ??= ProductLock.take(this.app.databaseUrl));
+    let answering: Promise<Answer>;
     try {
-      const lock = await ProductLock.take(this.app.databaseUrl);
-      const answering = this.send(incoming, body);
-      // An app that is down does not get to the lock.
-      await Promise.race([work(lock), answering]).finally(() => lock.release());
-      return await answering;
+      const lock = await taking;
+      answering = this.send(incoming, body);
+      // An app that is down does not get to the lock, nor does a request whose key is in use there.
+      await Promise.race([work(lock), answering]);
     } finally {
-      this.isLocked = false;
+      if (isMine) await this.release(taking);
     }
+    return answering;
+  }
+
+  /** Whoever comes from now on takes a lock anew. */
+  private async release(taken: Promise<ProductLock>): Promise<void> {
+    this.lock = undefined;
+    await (await taken).release();
   }
 
   private async send({ method, url, headers }: IncomingMessage, body: Buffer): Promise<Answer> {

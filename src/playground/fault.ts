@@ -4,7 +4,7 @@ export const FAULT_HEADER = 'x-playground-fault';
 /**
  * - `lose-response`: the app answers, and the connection is cut before anybody hears of it
  * - `slow`: the product is locked for ten seconds, so the app waits in the middle of its transaction
- * - `kill`: the app is killed when it waits for that lock
+ * - `kill`: the app is killed when it waits for that lock, with this order or with one that is slow meanwhile
  */
 export const FAULTS = ['lose-response', 'slow', 'kill'] as const;
 

@@ -61,6 +61,8 @@ async function count(sql: string): Promise<number> {
 
 const orders = () => count('SELECT count(*) FROM orders');
 
+const kills = () => launcher.stderr.split('The app has ended with SIGKILL. It is started again.').length - 1;
+
 async function press(scenario: string, tab = page): Promise<void> {
   await tab.getByLabel(scenario, { exact: true }).check();
   await tab.getByRole('button', { name: 'Order one' }).click();
@@ -171,13 +173,41 @@ describe('the playground', () => {
   });
 
   it('kills the server in mid-order, and the order is made once', async () => {
-    const before = await orders();
+    const [before, killed] = [await orders(), kills()];
     await press('Kill the server in mid-order');
     await verdict(/^Ordered, after \d+ attempts/);
 
     expect(await orders()).toBe(before + 1);
     expect((await attempts())[0]).toEqual(['lost', '', '–', '']);
-    expect(launcher.stderr).toContain('The app has ended with SIGKILL. It is started again.');
+    expect(kills()).toBe(killed + 1);
+  }, 60_000);
+
+  it('kills the server also while it is slow, and the order is made once', async () => {
+    const [before, killed] = [await orders(), kills()];
+    await press('Slow server (10 s), client gives up after 3 s');
+    await eventually(async () => expect(await attempts()).toHaveLength(1));
+    await press('Kill the server in mid-order');
+    await eventually(() => expect(kills()).toBe(killed + 1), 5_000);
+    await verdict(/^Ordered, after \d+ attempts.*\.$/);
+
+    expect((await attempts())[0]).toEqual(['lost', '', '–', '']);
+    await eventually(async () =>
+      expect(await page.locator('#verdict').textContent()).not.toMatch(/under way/),
+    );
+    expect(await orders()).toBe(before + 1);
+  }, 60_000);
+
+  it('kills the server while it is slow with the order of another tab, and both orders are made once', async () => {
+    const [before, killed] = [await orders(), kills()];
+    const other = await open();
+    await press('Slow server (10 s), client gives up after 3 s', other);
+    await eventually(async () => expect(await attempts(other)).toHaveLength(1));
+    await press('Kill the server in mid-order');
+    await eventually(() => expect(kills()).toBe(killed + 1), 5_000);
+    await Promise.all([verdict(/^Ordered/), verdict(/^Ordered/, other)]);
+
+    expect((await attempts(other))[0]).toEqual(['lost', '', '–', '']);
+    expect(await orders()).toBe(before + 2);
   }, 60_000);
 
   it('goes on with the same key after a reload in the middle', async () => {

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 
 import { Playground } from '../../src/playground/playground.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { send, sendRaw } from '../support/http.js';
 
 /** The server beside the app, alone: the app is one that does as it is told. */
@@ -15,13 +16,14 @@ describe('the server of the playground', () => {
   let playground: Playground;
   let url: string;
   let handle: (request: IncomingMessage, response: ServerResponse) => void;
-  let kills = 0;
+  let kills: number;
+  let onKill: () => void;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     const client = new Client({ connectionString: database.url });
     await client.connect();
-    await client.query('CREATE TABLE product (sku text)');
+    await client.query(`CREATE TABLE product (sku text); INSERT INTO product VALUES ('KIBBLE-2KG')`);
     await client.end();
     app = createServer((request, response) => handle(request, response)).listen(0, '127.0.0.1');
     await once(app, 'listening');
@@ -30,6 +32,7 @@ describe('the server of the playground', () => {
       databaseUrl: database.url,
       kill: () => {
         kills += 1;
+        onKill();
       },
     });
     url = playground.url.replace('localhost', '127.0.0.1');
@@ -41,8 +44,16 @@ describe('the server of the playground', () => {
     await database.drop();
   });
   beforeEach(() => {
+    kills = 0;
+    onKill = () => undefined;
     handle = (_request, response) => response.writeHead(201, { 'X-App': '1' }).end('made');
   });
+
+  /** @returns undefined where the connection was cut */
+  const attempt = (fault: string) =>
+    send(url, { path: '/v1/orders', body: {}, headers: { 'X-Playground-Fault': fault } }).catch(
+      () => undefined,
+    );
 
   it('passes requests on, and answers as the app gives them', async () => {
     handle = (request, response) =>
@@ -83,6 +94,36 @@ describe('the server of the playground', () => {
     handle = (_request, response) => response.destroy();
 
     await expect(send(url, { path: '/v1/orders', body: {} })).rejects.toThrow('socket hang up');
+  });
+
+  it.each([
+    ['waits as well', false],
+    ['is refused since its key is in use', true],
+  ])('kills the app also while another request is slow, when its own %s', async (_, isRefused) => {
+    const order = new Client({ connectionString: database.url });
+    await order.connect();
+    const waiting: ServerResponse[] = [];
+    handle = (_request, response) => {
+      if (waiting.length > 0 && isRefused) return void response.writeHead(409).end();
+      waiting.push(response);
+      if (waiting.length === 1) void order.query('UPDATE product SET sku = sku');
+    };
+    onKill = () => {
+      waiting.forEach((response) => response.destroy());
+      handle = (_request, response) => response.destroy();
+    };
+    const slow = attempt('slow');
+    await eventually(() => expect(waiting).toHaveLength(1));
+    const kill = attempt('kill');
+    try {
+      await eventually(() => expect(kills).toBe(1), 2_000);
+      expect(await slow).toBeUndefined();
+      // The app may be dead before it has read this one.
+      expect([undefined, isRefused ? 409 : undefined]).toContain((await kill)?.status);
+    } finally {
+      await Promise.all([slow, kill]);
+      await order.end();
+    }
   });
 
   it('loses a response after the app has given it', async () => {
