@@ -104,6 +104,29 @@ onEachAdapter((adapter) => {
     await post(`/v1/orders/${order.id}/refund`, randomUUID()).expect(201);
   });
 
+  it.each([
+    ['another amount', 1],
+    ['one that would be declined', 1_000_000],
+  ])('the gateway refuses a key that comes again with %s, and charges nothing', async (_, more) => {
+    const { body: order } = await post('/v1/orders', randomUUID(), ORDER).expect(201);
+    const key = randomUUID();
+    await post(`/v1/orders/${order.id}/pay`, key).expect(201);
+    const dataSource = app.get(DataSource);
+    // As if the order had been changed after its payment, and its client had come back after the retention.
+    await dataSource.query('DELETE FROM idempotency_records WHERE key = $1', [key]);
+    await dataSource.query(`UPDATE orders SET status = 'created', total = total + $2 WHERE id = $1`, [
+      order.id,
+      more,
+    ]);
+    await post(`/v1/orders/${order.id}/pay`, key).expect(500);
+    await post(`/v1/orders/${order.id}/pay`, key).expect(500);
+    const { body: now } = await get(`/v1/orders/${order.id}`).expect(200);
+
+    expect(now.status).toBe('paying');
+    expect(events('gateway.charge', order.id)).toHaveLength(1);
+    expect(log.messages('error').join()).toContain('PaymentKeyReusedError');
+  });
+
   it('is healthy when the database answers and has the records', async () => {
     const { body } = await get('/health').expect(200);
     expect(body.details).toMatchObject({ database: { status: 'up' }, idempotency: { status: 'up' } });

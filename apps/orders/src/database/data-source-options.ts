@@ -9,6 +9,7 @@ import { InboxEntry } from '../steps/inbox-entry.entity.js';
 import { CreateOrders1767225600000 } from './migrations/1767225600000-create-orders.js';
 import { CreatePayments1767312000000 } from './migrations/1767312000000-create-payments.js';
 import { CreateInbox1767398400000 } from './migrations/1767398400000-create-inbox.js';
+import { RememberGatewayRequests1767484800000 } from './migrations/1767484800000-remember-gateway-requests.js';
 
 /** Shared by the application, its migrations and the TypeORM command line. */
 export function ordersDataSourceOptions(url: string): DataSourceOptions & { type: 'postgres' } {
@@ -21,6 +22,7 @@ export function ordersDataSourceOptions(url: string): DataSourceOptions & { type
       CreateOrders1767225600000,
       CreatePayments1767312000000,
       CreateInbox1767398400000,
+      RememberGatewayRequests1767484800000,
     ],
     synchronize: false,
     connectTimeoutMS: 5_000,

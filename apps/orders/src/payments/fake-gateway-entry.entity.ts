@@ -11,6 +11,10 @@ export class FakeGatewayEntry {
   })
   idempotencyKey: string;
 
+  /** What the key was used for. */
+  @Column({ type: 'jsonb' })
+  request: object;
+
   /** Of the charge or the customer. */
   @Column({ type: 'varchar', length: 64 })
   id: string;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import type { FakeGatewayEntry } from './fake-gateway-entry.entity.js';
@@ -8,6 +9,7 @@ import {
   type CustomerRequest,
   PaymentDeclinedError,
   PaymentGateway,
+  PaymentKeyReusedError,
   type RefundRequest,
 } from './payment-gateway.js';
 
@@ -16,7 +18,7 @@ const LIMIT = 300_000;
 
 /**
  * Moves no money: it logs what it executes, at once, and takes its time to answer, as real ones do. Like them it
- * remembers idempotency keys, also when the application is killed, so it stands in the database.
+ * remembers idempotency keys and what they came with, also when the application is killed, so it stands in the database.
  */
 export class FakePaymentGateway extends PaymentGateway {
   private readonly logger = new Logger(FakePaymentGateway.name);
@@ -29,18 +31,20 @@ export class FakePaymentGateway extends PaymentGateway {
     super();
   }
 
-  createCustomer({ idempotencyKey, customerId }: CustomerRequest): Promise<string> {
-    return this.once(idempotencyKey, `cu_${randomUUID()}`, (customer) =>
-      this.logger.log('Created a customer', { event: 'gateway.customer', customerId, customer }),
+  createCustomer({ idempotencyKey, ...request }: CustomerRequest): Promise<string> {
+    return this.once(idempotencyKey, request, `cu_${randomUUID()}`, (customer) =>
+      this.logger.log('Created a customer', { event: 'gateway.customer', ...request, customer }),
     );
   }
 
-  async charge({ idempotencyKey, orderId, amount, currency }: ChargeRequest): Promise<string> {
-    if (amount > LIMIT) {
+  async charge({ idempotencyKey, ...request }: ChargeRequest): Promise<string> {
+    const { orderId, amount, currency } = request;
+    // A key that has charged something else must not be declined: that would say that no money has moved.
+    if (amount > LIMIT && !(await this.entries.existsBy({ idempotencyKey }))) {
       await sleep(this.latency);
       throw new PaymentDeclinedError(`${amount} ${currency} is over the limit of ${LIMIT}.`);
     }
-    return this.once(idempotencyKey, `ch_${randomUUID()}`, (chargeId) =>
+    return this.once(idempotencyKey, request, `ch_${randomUUID()}`, (chargeId) =>
       this.logger.log('Charged', { event: 'gateway.charge', orderId, amount, currency, chargeId }),
     );
   }
@@ -53,15 +57,23 @@ export class FakePaymentGateway extends PaymentGateway {
     return refundId;
   }
 
-  /** Of the calls with one key the first executes, and all get its answer. */
-  private async once(idempotencyKey: string, newId: string, execute: (id: string) => void): Promise<string> {
+  /** Of the calls with one key the first executes, and all that ask for the same get its answer. */
+  private async once(
+    idempotencyKey: string,
+    request: object,
+    newId: string,
+    execute: (id: string) => void,
+  ): Promise<string> {
     await this.entries
       .createQueryBuilder()
       .insert()
-      .values({ idempotencyKey, id: newId })
+      .values({ idempotencyKey, request, id: newId })
       .orIgnore()
       .execute();
-    const { id } = await this.entries.findOneByOrFail({ idempotencyKey });
+    const { id, request: first } = await this.entries.findOneByOrFail({ idempotencyKey });
+    if (!isDeepStrictEqual(first, request)) {
+      throw new PaymentKeyReusedError(`The key ${idempotencyKey} belongs to another call.`);
+    }
     if (id === newId) {
       execute(id);
     } else {

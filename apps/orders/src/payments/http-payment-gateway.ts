@@ -3,13 +3,14 @@ import {
   type CustomerRequest,
   PaymentDeclinedError,
   PaymentGateway,
+  PaymentKeyReusedError,
   type RefundRequest,
 } from './payment-gateway.js';
 
 /** Milliseconds. */
 const TIME_LIMIT = 10_000;
 
-/** A payment provider over HTTP. Its answers are `{ id }`, or 402 with `{ message }`. */
+/** A payment provider over HTTP. Its answers are `{ id }`, or 402 or 422 (the key belongs to another call) with `{ message }`. */
 export class HttpPaymentGateway extends PaymentGateway {
   constructor(private readonly url: string) {
     super();
@@ -40,6 +41,9 @@ export class HttpPaymentGateway extends PaymentGateway {
     const answer = (await response.json()) as { id: string; message?: string };
     if (response.status === 402) {
       throw new PaymentDeclinedError(answer.message ?? 'The payment was declined.');
+    }
+    if (response.status === 422) {
+      throw new PaymentKeyReusedError(answer.message ?? 'The key belongs to another call.');
     }
     if (!response.ok) {
       throw new Error(`The payment gateway answered ${response.status} to ${path}.`);

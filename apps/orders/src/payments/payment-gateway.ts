@@ -30,6 +30,7 @@ export abstract class PaymentGateway {
   /**
    * @returns the id of the charge
    * @throws PaymentDeclinedError when no money was moved, and no retry would change that
+   * @throws PaymentKeyReusedError when the key belongs to another charge
    */
   abstract charge(request: ChargeRequest): Promise<string>;
 
@@ -39,4 +40,9 @@ export abstract class PaymentGateway {
 
 export class PaymentDeclinedError extends Error {
   override readonly name = 'PaymentDeclinedError';
+}
+
+/** A fault of ours, and no refusal of a payment: money may have moved with the request that the key belongs to. */
+export class PaymentKeyReusedError extends Error {
+  override readonly name = 'PaymentKeyReusedError';
 }
