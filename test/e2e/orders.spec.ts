@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
@@ -125,6 +126,18 @@ onEachAdapter((adapter) => {
     expect(now.status).toBe('paying');
     expect(events('gateway.charge', order.id)).toHaveLength(1);
     expect(log.messages('error').join()).toContain('PaymentKeyReusedError');
+  });
+
+  it('removes entries of the inbox when twice the retention of a record is over, every hour', async () => {
+    const { InboxPurge } = await import('../../apps/orders/src/steps/inbox-purge.js');
+    const dataSource = app.get(DataSource);
+    await dataSource.query(`INSERT INTO inbox_entry (step_key, subject, created_at)
+      VALUES ('old', '', now() - interval '49 hours'), ('young', '', now() - interval '47 hours')`);
+    await app.get(InboxPurge).purge();
+
+    expect(await dataSource.query('SELECT step_key FROM inbox_entry')).toEqual([{ step_key: 'young' }]);
+    expect(app.get(SchedulerRegistry).getIntervals()).toContain('inbox-purge');
+    await dataSource.query('DELETE FROM inbox_entry');
   });
 
   it('is healthy when the database answers and has the records', async () => {

@@ -1,6 +1,7 @@
 import { IdempotencyModule } from '@exactly-once/nestjs';
 import { Module } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
+import { ScheduleModule } from '@nestjs/schedule';
 import { AuthModule } from './auth/auth.module.js';
 import type { User } from './auth/user.js';
 import type { Environment } from './config/environment.js';
@@ -16,6 +17,7 @@ import { ProductsModule } from './products/products.module.js';
 @Module({
   imports: [
     ConfigModule.forRoot({ isGlobal: true, cache: true, validate: validateEnvironment }),
+    ScheduleModule.forRoot(),
     DatabaseModule,
     IdempotencyModule.forRootAsync({
       inject: [ConfigService],

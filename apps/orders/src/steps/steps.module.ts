@@ -1,6 +1,13 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { InboxEntry } from './inbox-entry.entity.js';
+import { InboxPurge } from './inbox-purge.js';
 import { Inbox } from './inbox.js';
 import { StepsFactory } from './steps.factory.js';
 
-@Module({ providers: [Inbox, StepsFactory], exports: [StepsFactory] })
+@Module({
+  imports: [TypeOrmModule.forFeature([InboxEntry])],
+  providers: [Inbox, InboxPurge, StepsFactory],
+  exports: [StepsFactory],
+})
 export class StepsModule {}
