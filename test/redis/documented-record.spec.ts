@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
 import { read } from '../docs/markdown.js';
 import { newKey } from '../support/idempotent-app.js';
-import { type RedisApp, startRedisApp } from './redis-app.js';
+import { type PaymentsApp, startPaymentsApp } from '../stores/payments-app.js';
 import { RedisServer } from './redis-server.js';
 import { describeWithRedis } from './with-redis.js';
 
@@ -18,11 +18,11 @@ function documentedFields(): string[] {
 
 describeWithRedis('a record', () => {
   let redis: RedisServer;
-  let app: RedisApp;
+  let app: PaymentsApp;
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    app = await startRedisApp('fastify', new RedisIdempotencyStore(redis.url));
+    app = await startPaymentsApp('fastify', new RedisIdempotencyStore(redis.url));
   });
   afterAll(async () => {
     await app.close();

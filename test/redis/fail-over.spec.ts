@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
 import { newKey } from '../support/idempotent-app.js';
 import { expectProblem } from '../support/problem.js';
-import { type RedisApp, startRedisApp } from './redis-app.js';
+import { type PaymentsApp, startPaymentsApp } from '../stores/payments-app.js';
 import { WatchedRedis } from './sentinel.js';
 import { describeWithRedis } from './with-redis.js';
 
 describeWithRedis('a fail-over by Sentinel', () => {
   let redis: WatchedRedis;
-  let app: RedisApp;
+  let app: PaymentsApp;
 
   beforeEach(async () => {
     redis = await WatchedRedis.start();
@@ -22,7 +22,7 @@ describeWithRedis('a fail-over by Sentinel', () => {
   });
 
   it('requests get 503 while there is no master, none runs unprotected, and what was recorded is there after it', async () => {
-    app = await startRedisApp('fastify', new RedisIdempotencyStore(redis.connection), {
+    app = await startPaymentsApp('fastify', new RedisIdempotencyStore(redis.connection), {
       storeTimeout: '300ms',
     });
     const before = newKey();
@@ -54,7 +54,7 @@ describeWithRedis('a fail-over by Sentinel', () => {
   }, 60_000);
 
   it('a master that comes back as a replica is asked for nothing', async () => {
-    app = await startRedisApp('fastify', new RedisIdempotencyStore(redis.connection), {
+    app = await startPaymentsApp('fastify', new RedisIdempotencyStore(redis.connection), {
       storeTimeout: '300ms',
     });
     await redis.master.kill();

@@ -6,7 +6,7 @@ import { AnswerLosingProxy } from '../support/answer-losing-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { newKey } from '../support/idempotent-app.js';
 import { expectProblem } from '../support/problem.js';
-import { type RedisApp, startRedisApp } from './redis-app.js';
+import { type PaymentsApp, startPaymentsApp } from '../stores/payments-app.js';
 import { DURABLE, RedisServer } from './redis-server.js';
 import { describeWithRedis } from './with-redis.js';
 
@@ -15,7 +15,7 @@ const UNAVAILABLE = 'IDEMPOTENCY_STORE_UNAVAILABLE';
 describeWithRedis('when Redis fails', () => {
   let redis: RedisServer;
   let proxy: AnswerLosingProxy;
-  let app: RedisApp;
+  let app: PaymentsApp;
 
   const newStore = () => new RedisIdempotencyStore(`redis://127.0.0.1:${proxy.port}`);
 
@@ -31,7 +31,7 @@ describeWithRedis('when Redis fails', () => {
   });
 
   const start = async (storeTimeout: `${number}ms`) => {
-    app = await startRedisApp('express', newStore(), {
+    app = await startPaymentsApp('express', newStore(), {
       storeTimeout,
     });
   };
@@ -227,7 +227,7 @@ describeWithRedis('when Redis fails', () => {
   });
 
   it('C34: a shutdown waits for handlers that run, and records what they did', async () => {
-    app = await startRedisApp('express', newStore());
+    app = await startPaymentsApp('express', newStore());
     const key = newKey();
     const posting = app.post(key, { takes: 500 });
     await eventually(() => expect(app.executed(key)).toBe(1));
@@ -235,7 +235,7 @@ describeWithRedis('when Redis fails', () => {
     expect((await posting).status).toBe(201);
     await closing;
 
-    app = await startRedisApp('express', newStore());
+    app = await startPaymentsApp('express', newStore());
     expect((await app.post(key)).headers['idempotent-replayed']).toBe('true');
   });
 });

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
 import { freePort } from '../../src/embedded-postgres/index.js';
-import { guardServer } from './redis-guard.js';
+import { guardServer } from '../support/guard-server.js';
 
 const START_TIMEOUT_MS = 10_000;
 

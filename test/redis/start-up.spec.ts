@@ -4,7 +4,7 @@ import { Cluster, Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { newKey } from '../support/idempotent-app.js';
-import { type RedisApp, startRedisApp } from './redis-app.js';
+import { type PaymentsApp, startPaymentsApp } from '../stores/payments-app.js';
 import { DURABLE, NOT_PERSISTENT, RedisServer } from './redis-server.js';
 import { describeWithRedis } from './with-redis.js';
 
@@ -18,7 +18,7 @@ const SLOW_TO_READ =
 
 describeWithRedis('an app that keeps its records in Redis', () => {
   let redis: RedisServer | undefined;
-  let app: RedisApp | undefined;
+  let app: PaymentsApp | undefined;
 
   afterEach(async () => {
     await app?.close();
@@ -29,7 +29,7 @@ describeWithRedis('an app that keeps its records in Redis', () => {
   /** What it warns of when it starts on a server with these flags. */
   async function warningsWith(...flags: string[]): Promise<string> {
     redis = await RedisServer.start({ flags });
-    app = await startRedisApp('express', new RedisIdempotencyStore(redis.url));
+    app = await startPaymentsApp('express', new RedisIdempotencyStore(redis.url));
     return app.log.messages('warn').join('\n');
   }
 
@@ -60,7 +60,7 @@ describeWithRedis('an app that keeps its records in Redis', () => {
     redis = await RedisServer.start({ flags: [...DURABLE, '--rename-command', 'CONFIG', ''] });
     await redis.ask((client) => client.call('ACL', 'SETUSER', 'default', '-info'));
     const { port } = redis;
-    app = await startRedisApp('express', new RedisIdempotencyStore({ port, enableReadyCheck: false }));
+    app = await startPaymentsApp('express', new RedisIdempotencyStore({ port, enableReadyCheck: false }));
     expect(app.log.messages('warn').join()).toContain('does not tell whether it may forget');
     expect((await app.post()).status).toBe(201);
   });
@@ -131,7 +131,7 @@ describeWithRedis('an app that keeps its records in Redis', () => {
 
 describeWithRedis('a store on Redis', () => {
   let redis: RedisServer;
-  const apps: RedisApp[] = [];
+  const apps: PaymentsApp[] = [];
 
   beforeEach(async () => {
     redis = await RedisServer.start({ flags: DURABLE });
@@ -141,8 +141,8 @@ describeWithRedis('a store on Redis', () => {
     await redis.stop();
   });
 
-  const start = async (store: RedisIdempotencyStore): Promise<RedisApp> => {
-    const app = await startRedisApp('express', store);
+  const start = async (store: RedisIdempotencyStore): Promise<PaymentsApp> => {
+    const app = await startPaymentsApp('express', store);
     apps.push(app);
     return app;
   };

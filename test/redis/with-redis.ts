@@ -1,23 +1,9 @@
-import { describe } from '@jest/globals';
-
+import { describeWith } from '../support/describe-with.js';
 import { redisVersion } from './redis-server.js';
 
-/**
- * A suite that needs `redis-server`. It is left out where there is none, and says so; with `REQUIRE_REDIS=1`, as in CI,
- * it fails instead.
- */
+/** A suite that needs `redis-server`. */
 export function describeWithRedis(title: string, body: () => void): void {
-  if (redisVersion() !== undefined) {
-    describe(title, body);
-    return;
-  }
-  if (process.env.REQUIRE_REDIS === '1') {
-    throw new Error(
-      'REQUIRE_REDIS is 1, and there is no redis-server on this machine: apt-get install redis-server',
-    );
-  }
-  process.stdout.write(
-    `SKIPPED "${title}": there is no redis-server on this machine (apt-get install redis-server).\n`,
-  );
-  describe.skip(title, body);
+  const isThere = redisVersion() !== undefined;
+  const program = { name: 'redis-server', isThere, package: 'redis-server', required: 'REQUIRE_REDIS' };
+  describeWith(program, title, body);
 }

@@ -35,7 +35,7 @@ class PaymentsController {
   }
 }
 
-export interface RedisApp extends TestApp {
+export interface PaymentsApp extends TestApp {
   executions: Executions;
   /** How often the request of this key was executed. */
   executed(key: string): number;
@@ -45,11 +45,11 @@ export interface RedisApp extends TestApp {
 }
 
 /** An app without any database, whose records are in this store. */
-export async function startRedisApp(
+export async function startPaymentsApp(
   adapter: AdapterName,
   store: IdempotencyStore,
   options: Partial<IdempotencyModuleOptions> = {},
-): Promise<RedisApp> {
+): Promise<PaymentsApp> {
   const executions = new Executions();
   const app = await startApp({
     adapter,
@@ -57,7 +57,7 @@ export async function startRedisApp(
     controllers: [PaymentsController],
     providers: [{ provide: Executions, useValue: executions }],
   });
-  const post: RedisApp['post'] = (key = newKey(), { takes, ...request } = {}) =>
+  const post: PaymentsApp['post'] = (key = newKey(), { takes, ...request } = {}) =>
     send(app.url, { body: { id: key, takes }, ...request, headers: { 'Idempotency-Key': key } });
   return {
     ...app,
