@@ -52,3 +52,7 @@ export * from './errors/index.js';
 export { IdempotencyRecord } from './typeorm/idempotency-record.entity.js';
 export { idempotencyMigrations } from './typeorm/migrations/index.js';
 export { idempotencySchemaSql } from './typeorm/record-schema.js';
+
+// MariaDB
+export { MariaDbIdempotencyStore } from './typeorm/mariadb/mariadb-idempotency.store.js';
+export { mariaDbIdempotencyMigrations } from './typeorm/mariadb/migrations.js';

@@ -96,7 +96,11 @@ export function responseColumns(response: RecordedResponse): [number | null, str
 }
 
 /** @throws IdempotencyRecordUnreadableError rather than let a damaged record be executed again */
-function readResponse({ status, headers, body }: RecordRow): RecordedResponse {
+export function readResponse({
+  status,
+  headers,
+  body,
+}: Pick<RecordRow, 'status' | 'headers' | 'body'>): RecordedResponse {
   if (status === null) {
     return 'unavailable';
   }

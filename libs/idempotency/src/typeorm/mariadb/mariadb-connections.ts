@@ -1,0 +1,124 @@
+import type { DataSource } from 'typeorm';
+import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
+import { type Deadline, withTimeLimit } from '../../engine/time-limit.js';
+import { StoreUnreachableError } from '../../store/store-unreachable.error.js';
+import { isServerError } from './mariadb-errors.js';
+
+/** Milliseconds that the server gives up a statement before its caller does, who then need not close the connection. */
+const TIME_TO_TELL = 50;
+
+/** A field is the bytes that the server has sent, whatever its type. */
+export type Row = Readonly<Record<string, Buffer | null>>;
+
+export type Value = Buffer | number | null;
+
+/** What a SELECT and a write give. */
+interface Answer {
+  readonly rows: readonly Row[];
+  readonly affected: number;
+}
+
+/** As `mysql2` has it. */
+interface PooledConnection {
+  query(
+    options: object,
+    callback: (error: Error | null, result: Row[] | { affectedRows: number }) => void,
+  ): void;
+  /** Gives it back to the pool. */
+  release(): void;
+  /** Closes it, and takes it out of the pool. */
+  destroy(): void;
+}
+
+/** One connection of the pool, for statements that commit by themselves. */
+export class MariaDbConnection {
+  private isUsable = true;
+
+  constructor(
+    private readonly connection: PooledConnection,
+    private readonly deadline: Deadline,
+  ) {}
+
+  /** Ends in time on the server, too: what was given up does not wait there for a lock, to be done later. */
+  run(sql: string, values?: readonly Value[]): Promise<Answer> {
+    const limit = Math.max(1, this.deadline.remaining - TIME_TO_TELL);
+    return this.send(`SET STATEMENT max_statement_time = ${limit / 1_000} FOR ${sql}`, values);
+  }
+
+  /** As it is, for a server that may be no MariaDB. */
+  async send(sql: string, values: readonly Value[] = []): Promise<Answer> {
+    try {
+      return await withTimeLimit('A statement', this.deadline.remaining, this.answer(sql, values));
+    } catch (error) {
+      if (!isServerError(error)) {
+        // An answer that comes late would be taken for that of the next statement.
+        this.discard();
+      }
+      throw error;
+    }
+  }
+
+  /** Its state is not known, or not as it should be: it is not used again. */
+  discard(): void {
+    this.isUsable = false;
+  }
+
+  end(): void {
+    if (this.isUsable) {
+      this.connection.release();
+    } else {
+      this.connection.destroy();
+    }
+  }
+
+  private answer(sql: string, values: readonly Value[]): Promise<Answer> {
+    // The application's own settings of the driver must not change what is read.
+    const options = { sql, values, typeCast: asBytes, rowsAsArray: false, nestTables: false };
+    return new Promise((resolve, reject) => {
+      this.connection.query(options, (error, result) => {
+        if (error) {
+          reject(error);
+        } else {
+          resolve(
+            Array.isArray(result)
+              ? { rows: result, affected: 0 }
+              : { rows: [], affected: result.affectedRows },
+          );
+        }
+      });
+    });
+  }
+}
+
+/** Takes connections from the pool of a DataSource, below its query runners. */
+export class MariaDbConnections {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** @throws StoreUnreachableError where there is no connection in time; what `work` throws */
+  async use<T>(deadline: Deadline, work: (connection: MariaDbConnection) => Promise<T>): Promise<T> {
+    const connection = new MariaDbConnection(await this.acquire(deadline), deadline);
+    try {
+      return await work(connection);
+    } finally {
+      connection.end();
+    }
+  }
+
+  private async acquire(deadline: Deadline): Promise<PooledConnection> {
+    try {
+      const { remaining } = deadline;
+      // Of the type `mariadb` and of `mysql`. With replication, the one that takes writes.
+      const driver = this.dataSource.driver as MysqlDriver;
+      const obtaining: Promise<PooledConnection> = driver.obtainMasterConnection();
+      return await withTimeLimit('Getting a database connection', remaining, obtaining, (late) =>
+        late.release(),
+      );
+    } catch (error) {
+      throw new StoreUnreachableError(error);
+    }
+  }
+}
+
+function asBytes(field: { buffer(): Buffer | null }): Buffer | null {
+  return field.buffer();
+}
