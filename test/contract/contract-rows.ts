@@ -1,5 +1,5 @@
 import type { JestReport } from '../cases/jest-report.js';
-import { CALLERS, NO_REDIS } from './contract-stores.js';
+import { CALLERS, NO_MARIADB, NO_REDIS } from './contract-stores.js';
 import { type ContractPlace, placeOf } from './contract-titles.js';
 
 /** What became of the contract for one store and number of callers. */
@@ -31,7 +31,7 @@ export function rowsOf(report: JestReport, stores: readonly string[]): ContractR
 
 /** A store that a machine has no server for has not failed, and has not passed either. */
 export function isLeftOut({ server }: ContractRow): boolean {
-  return server === NO_REDIS;
+  return server === NO_REDIS || server === NO_MARIADB;
 }
 
 export function hasFailed(row: ContractRow): boolean {

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { JestReport } from '../cases/jest-report.js';
 import { runJest } from '../support/run-jest.js';
 import { type ContractRow, hasFailed, isLeftOut, missingRows, rowsOf } from './contract-rows.js';
-import { NO_REDIS, ON_POSTGRES, STORES } from './contract-stores.js';
+import { ON_POSTGRES, STORES } from './contract-stores.js';
 import { CONTRACT } from './contract-titles.js';
 import { tableOf } from './table.js';
 
@@ -53,8 +53,8 @@ function isGood({ rows, missing, exitCode }: Result): boolean {
 function print(all: Result[]): void {
   const rows = all.flatMap((result) => result.rows);
   console.log(tableOf(rows.filter((row) => !isLeftOut(row))));
-  for (const { store, callers } of rows.filter(isLeftOut)) {
-    console.log(`left out: ${store}, ${callers} callers: ${NO_REDIS}`);
+  for (const { store, server, callers } of rows.filter(isLeftOut)) {
+    console.log(`left out: ${store}, ${callers} callers: ${server}`);
   }
   for (const { store, server, callers, notPassed } of rows.filter(hasFailed)) {
     for (const name of notPassed)

@@ -1,4 +1,4 @@
-import { IdempotencyRecord, type IdempotencyStore } from '@exactly-once/nestjs';
+import { IdempotencyRecord, type IdempotencyStore, MariaDbIdempotencyStore } from '@exactly-once/nestjs';
 import { idempotencyStoreContract } from '@exactly-once/nestjs/testing';
 import { RedisIdempotencyStore } from '@exactly-once/redis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -6,6 +6,8 @@ import { DataSource } from 'typeorm';
 
 import { SHARED, SINGLE } from '../../libs/idempotency/src/batching/batch-queue.js';
 import { PostgresLeaseStore } from '../../libs/idempotency/src/typeorm/postgres-lease.store.js';
+import { isWrite, MariaDbServer } from '../mariadb/mariadb-server.js';
+import { describeWithMariaDb } from '../mariadb/with-mariadb.js';
 import { RedisServer } from '../redis/redis-server.js';
 import { describeWithRedis } from '../redis/with-redis.js';
 import { AnswerLosingProxy } from '../support/answer-losing-proxy.js';
@@ -69,4 +71,22 @@ describeWithRedis('on Redis', () => {
   });
 
   defineCases(() => store);
+});
+
+describeWithMariaDb('on MariaDB', () => {
+  let server: MariaDbServer;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    server = await MariaDbServer.start();
+    proxy = await AnswerLosingProxy.start(server.port, isWrite);
+    dataSource = await server.connect({ port: proxy.port });
+  }, 60_000);
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await proxy.close();
+    await server.stop();
+  });
+
+  defineCases(() => new MariaDbIdempotencyStore(dataSource));
 });

@@ -18,7 +18,8 @@ import type { Script } from '../support/scripted-app.js';
 
 export interface StoreAppOptions {
   adapter: AdapterName;
-  store: IdempotencyStore;
+  /** Unless `module` has it. */
+  store?: IdempotencyStore;
   options?: Partial<IdempotencyModuleOptions>;
   /** What the handler's `@Idempotent()` gets. */
   handler?: IdempotentOptions;
