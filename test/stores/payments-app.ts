@@ -20,7 +20,7 @@ export class Executions {
 }
 
 @Controller()
-class PaymentsController {
+export class PaymentsController {
   constructor(@Inject(Executions) private readonly executions: Executions) {}
 
   @Post()
