@@ -163,7 +163,7 @@ describeWithRedis('when Redis fails', () => {
   it('a password that it does not take any more is a 503, until it takes it again', async () => {
     await letShopIn('secret');
     const store = new RedisIdempotencyStore(`redis://shop:secret@127.0.0.1:${proxy.port}`);
-    app = await startRedisApp('express', store, { storeTimeout: '500ms' });
+    app = await startPaymentsApp('express', store, { storeTimeout: '500ms' });
     await app.post();
 
     await letShopIn('another');
@@ -179,7 +179,7 @@ describeWithRedis('when Redis fails', () => {
 
   it('a database that it does not let be selected any more is a 503, and no other one is used', async () => {
     const store = new RedisIdempotencyStore(`redis://127.0.0.1:${proxy.port}/1`);
-    app = await startRedisApp('express', store, { storeTimeout: '500ms' });
+    app = await startPaymentsApp('express', store, { storeTimeout: '500ms' });
     const key = newKey();
     const first = await app.post(key);
 

@@ -101,7 +101,7 @@ describeWithRedis('an app that keeps its records in Redis', () => {
     const store = new RedisIdempotencyStore(`redis://shop:secret@127.0.0.1:${redis.port}`);
     await expect(store.open()).rejects.toThrow('WRONGPASS');
     await redis.ask((client) => client.call('ACL', 'SETUSER', 'shop', 'on', '>secret', '~*', '+@all'));
-    app = await startRedisApp('express', store);
+    app = await startPaymentsApp('express', store);
     expect((await app.post()).status).toBe(201);
   });
 
@@ -111,7 +111,7 @@ describeWithRedis('an app that keeps its records in Redis', () => {
     const store = new RedisIdempotencyStore(redis.url);
     await expect(store.open()).rejects.toThrow('ECONNREFUSED');
     await redis.launch();
-    app = await startRedisApp('express', store);
+    app = await startPaymentsApp('express', store);
     expect((await app.post()).status).toBe(201);
   }, 30_000);
 
@@ -121,7 +121,7 @@ describeWithRedis('an app that keeps its records in Redis', () => {
     await redis.ask((client) => client.mset(Object.fromEntries(values)));
     await redis.ask((client) => client.save());
     await redis.kill();
-    const starting = startRedisApp('express', new RedisIdempotencyStore(redis.url));
+    const starting = startPaymentsApp('express', new RedisIdempotencyStore(redis.url));
     await sleep(500);
     await redis.launch();
     app = await starting;
