@@ -225,5 +225,21 @@ describeWithMariaDb('when MariaDB fails', () => {
       await held.release();
       expect(await store.find(newClaim().id, 1_000)).toBeUndefined();
     });
+
+    it('renews a lease although handlers hold all connections of the pool, and keeps no other one for it', async () => {
+      await open({ poolSize: 1 });
+      const store = new MariaDbIdempotencyStore(dataSource);
+      const claims = Array.from({ length: 10 }, () => newClaim({ timeLimit: 2_000 }));
+      for (const claim of claims) await store.claim(claim);
+      const held = dataSource.createQueryRunner();
+      await held.connect();
+      const before = (await server.ask<unknown[]>('SHOW PROCESSLIST')).length;
+      const renewals = await Promise.all(claims.map((claim) => store.renew(holdOf(claim), LONG)));
+      expect(renewals).toEqual(claims.map(() => true));
+      await eventually(async () => {
+        expect(await server.ask('SHOW PROCESSLIST')).toHaveLength(before);
+      });
+      await held.release();
+    });
   });
 });

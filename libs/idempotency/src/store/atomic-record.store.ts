@@ -33,8 +33,14 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
    *
    * @param change gets the record, also an expired one, and the time of the store's clock in milliseconds
    * @param timeLimit milliseconds after which it rejects
+   * @param isUrgent a renewal: where the application's own work fills the pool, a lease must not wait for its own handler
    */
-  protected abstract change<T>(id: Buffer, change: RecordChange<T>, timeLimit: number): Promise<T>;
+  protected abstract change<T>(
+    id: Buffer,
+    change: RecordChange<T>,
+    timeLimit: number,
+    isUrgent?: boolean,
+  ): Promise<T>;
 
   claim(claim: LeaseClaim): Promise<LeaseClaimResult> {
     return this.change(claim.id, claimBy(claim), claim.timeLimit);
@@ -57,16 +63,14 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
       hold,
       (record, now) => ({ ...record, lockExpiresAt: fromNow(now, lockTtl) }),
       true,
+      { isUrgent: true },
     );
   }
 
   recordSteps(hold: LeaseHold, steps: string): Promise<boolean> {
-    return this.changeHeld(
-      hold,
-      (record) => ({ ...record, steps }),
-      false,
-      ({ steps: recorded }) => isShorter(steps, recorded),
-    );
+    return this.changeHeld(hold, (record) => ({ ...record, steps }), false, {
+      isLate: ({ steps: recorded }) => isShorter(steps, recorded),
+    });
   }
 
   find(id: Buffer, timeLimit: number): Promise<ExistingRecord | undefined> {
@@ -103,7 +107,7 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
     { id, owner, timeLimit }: LeaseHold,
     change: (record: StoredRecord, now: number) => StoredRecord | undefined,
     whenCompleted: boolean,
-    isLate: (record: StoredRecord) => boolean = () => false,
+    { isLate, isUrgent }: { isLate?: (record: StoredRecord) => boolean; isUrgent?: boolean } = {},
   ): Promise<boolean> {
     return this.change(
       id,
@@ -114,9 +118,10 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
         if (record.completedAt !== null) {
           return { record, result: whenCompleted };
         }
-        return isLate(record) ? { record, result: false } : { record: change(record, now), result: true };
+        return isLate?.(record) ? { record, result: false } : { record: change(record, now), result: true };
       },
       timeLimit,
+      isUrgent,
     );
   }
 }

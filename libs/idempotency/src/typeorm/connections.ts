@@ -1,9 +1,10 @@
-import type { PoolClient, QueryConfig, QueryResult } from 'pg';
+import type { Client, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Deadline, withTimeLimit } from '../engine/time-limit.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import { isRefusedByServer, retryTransient } from './postgres-errors.js';
+import { patienceWithPool, SpareConnection } from './spare-connection.js';
 
 /** One pooled connection, held outside of TypeORM's query runners. */
 export interface Connection {
@@ -23,6 +24,11 @@ export type RunStatement = <Row>(
 
 /** Takes connections from the pool of a DataSource, never an ambient one. */
 export class Connections {
+  private readonly spare = new SpareConnection(
+    () => this.connect(),
+    (client) => client.end(),
+  );
+
   constructor(readonly dataSource: DataSource) {}
 
   /** @throws StoreUnreachableError */
@@ -58,7 +64,31 @@ export class Connections {
    */
   async query(text: string, values: unknown[], timeLimit: number): Promise<QueryResult> {
     const deadline = new Deadline(timeLimit);
-    const connection = await this.acquire(deadline);
+    return this.queryOn(await this.acquire(deadline), text, values, deadline);
+  }
+
+  readonly run: RunStatement = (sql, values, timeLimit) =>
+    retryTransient(() => this.query(sql, values, timeLimit));
+
+  /** For what must not wait for the application's own work: where the pool has no connection soon, on one beside it. */
+  readonly runSoon: RunStatement = (sql, values, timeLimit) =>
+    retryTransient(() => this.querySoon(sql, values, timeLimit));
+
+  private async querySoon(text: string, values: unknown[], timeLimit: number): Promise<QueryResult> {
+    const deadline = new Deadline(timeLimit);
+    const patience = new Deadline(patienceWithPool(deadline));
+    const connection = await this.acquire(patience).catch(() => undefined);
+    return connection
+      ? this.queryOn(connection, text, values, deadline)
+      : this.spare.use(deadline, (client) => client.query(limited(text, deadline.remaining, values)));
+  }
+
+  private async queryOn(
+    connection: Connection,
+    text: string,
+    values: unknown[],
+    deadline: Deadline,
+  ): Promise<QueryResult> {
     try {
       return await connection.client.query(limited(text, deadline.remaining, values));
     } catch (error) {
@@ -71,8 +101,25 @@ export class Connections {
     }
   }
 
-  readonly run: RunStatement = (sql, values, timeLimit) =>
-    retryTransient(() => this.query(sql, values, timeLimit));
+  /** As the pool makes its own. @throws StoreUnreachableError */
+  private async connect(): Promise<Client> {
+    const pool = (this.dataSource.driver as PostgresDriver).master as ClientPool;
+    const client = new pool.Client(pool.options);
+    // Whoever uses it hears of its end by an error of the statement.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+    } catch (error) {
+      throw new StoreUnreachableError(error);
+    }
+    return client;
+  }
+}
+
+/** What the pool of `pg` makes its clients of. */
+interface ClientPool {
+  readonly Client: new (options: object) => Client;
+  readonly options: object;
 }
 
 /** `query_timeout` is the driver's: the server may go on, so the connection must not be used again. */

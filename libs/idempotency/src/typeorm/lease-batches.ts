@@ -45,6 +45,8 @@ export class LeaseBatches {
     table: RecordTable,
     private readonly single: LeaseStatements,
     private readonly run: RunStatement,
+    /** For renewals: a lease is lost that waits for its own handler. */
+    private readonly runSoon: RunStatement,
     limits: BatchLimits,
   ) {
     this.sql = leaseBatchStatements(table);
@@ -104,14 +106,16 @@ export class LeaseBatches {
     const [first] = renewals;
     if (renewals.length === 1) {
       const { hold, lockTtl } = first!;
-      return [(await this.run(this.single.renew, [hold.id, hold.owner, lockTtl], timeLimit)).rowCount === 1];
+      return [
+        (await this.runSoon(this.single.renew, [hold.id, hold.owner, lockTtl], timeLimit)).rowCount === 1,
+      ];
     }
     const values = columns(renewals, [
       ({ hold }) => hold.id,
       ({ hold }) => hold.owner,
       ({ lockTtl }) => lockTtl,
     ]);
-    const { rows: written } = await this.run<Place>(this.sql.renew, values, timeLimit);
+    const { rows: written } = await this.runSoon<Place>(this.sql.renew, values, timeLimit);
     return isAmong(renewals, written);
   }
 }

@@ -46,7 +46,7 @@ export class PostgresLeaseStore implements IdempotencyStore {
     this.table = table;
     this.purgeLock = String(hashParts('purge/1', [table.name]).readBigInt64BE(0));
     this.sql = leaseStatements(table);
-    this.batches = new LeaseBatches(table, this.sql, this.connections.run, limits);
+    this.batches = new LeaseBatches(table, this.sql, this.connections.run, this.connections.runSoon, limits);
     this.steps = new StepTransaction(this.connections, table, this.sql, makeAmbient(dataSource), logger);
   }
 
@@ -79,7 +79,7 @@ export class PostgresLeaseStore implements IdempotencyStore {
     const { id, owner, timeLimit } = hold;
     return (
       (await this.batches.renewals.add({ hold, lockTtl }, new Deadline(timeLimit))) ||
-      (await this.count(this.sql.renew, [id, owner, lockTtl], timeLimit)) === 1 ||
+      (await this.connections.runSoon(this.sql.renew, [id, owner, lockTtl], timeLimit)).rowCount === 1 ||
       // Without a row, the completion may just have been faster.
       (await this.isCompletedBy(hold))
     );

@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
-import { type Deadline, withTimeLimit } from '../../engine/time-limit.js';
+import { Deadline, withTimeLimit } from '../../engine/time-limit.js';
 import { StoreUnreachableError } from '../../store/store-unreachable.error.js';
+import { patienceWithPool, SpareConnection } from '../spare-connection.js';
 import { isServerError } from './mariadb-errors.js';
 
 /** Milliseconds that the server gives up a statement before its caller does, who then need not close the connection. */
@@ -16,6 +17,18 @@ export type Value = Buffer | number | null;
 interface Answer {
   readonly rows: readonly Row[];
   readonly affected: number;
+}
+
+/** What the driver makes the connections of its pool of. */
+interface ConnectionMaker {
+  readonly mysql: { createConnection(options: object): OwnConnection };
+  createConnectionOptions(options: object, credentials: object): object;
+}
+
+/** As `mysql2` has it. */
+interface OwnConnection extends PooledConnection {
+  connect(callback: (error: Error | null) => void): void;
+  on(event: 'error', listener: () => void): void;
 }
 
 /** As `mysql2` has it. */
@@ -92,16 +105,53 @@ export class MariaDbConnection {
 
 /** Takes connections from the pool of a DataSource, below its query runners. */
 export class MariaDbConnections {
+  private readonly spare = new SpareConnection(
+    () => this.connect(),
+    (connection) => connection.destroy(),
+  );
+
   constructor(private readonly dataSource: DataSource) {}
 
   /** @throws StoreUnreachableError where there is no connection in time; what `work` throws */
   async use<T>(deadline: Deadline, work: (connection: MariaDbConnection) => Promise<T>): Promise<T> {
-    const connection = new MariaDbConnection(await this.acquire(deadline), deadline);
+    return this.useOne(await this.acquire(deadline), deadline, work);
+  }
+
+  /** For what must not wait for the application's own work: where the pool has no connection soon, on one beside it. */
+  async useSoon<T>(deadline: Deadline, work: (connection: MariaDbConnection) => Promise<T>): Promise<T> {
+    const patience = new Deadline(patienceWithPool(deadline));
+    const pooled = await this.acquire(patience).catch(() => undefined);
+    return pooled
+      ? this.useOne(pooled, deadline, work)
+      : this.spare.use(deadline, (connection) => work(new MariaDbConnection(connection, deadline)));
+  }
+
+  private async useOne<T>(
+    pooled: PooledConnection,
+    deadline: Deadline,
+    work: (connection: MariaDbConnection) => Promise<T>,
+  ): Promise<T> {
+    const connection = new MariaDbConnection(pooled, deadline);
     try {
       return await work(connection);
     } finally {
       connection.end();
     }
+  }
+
+  /** As the pool makes its own. @throws StoreUnreachableError */
+  private async connect(): Promise<OwnConnection> {
+    const driver = this.dataSource.driver as MysqlDriver;
+    const { options } = driver;
+    const maker = driver as unknown as ConnectionMaker;
+    const connection = maker.mysql.createConnection(
+      maker.createConnectionOptions(options, options.replication?.master ?? options),
+    );
+    // Whoever uses it hears of its end by an error of the statement.
+    connection.on('error', () => undefined);
+    return new Promise((resolve, reject) => {
+      connection.connect((error) => (error ? reject(new StoreUnreachableError(error)) : resolve(connection)));
+    });
   }
 
   private async acquire(deadline: Deadline): Promise<PooledConnection> {

@@ -52,21 +52,27 @@ export class MariaDbIdempotencyStore extends AtomicRecordStore {
     return this.untilDone(timeLimit, (connection) => this.write(connection, PURGE, [limit]));
   }
 
-  protected async change<T>(id: Buffer, change: RecordChange<T>, timeLimit: number): Promise<T> {
-    const { result } = await this.untilDone(timeLimit, (connection) =>
-      this.tryChange(connection, id, change),
-    );
-    return result;
+  protected async change<T>(
+    id: Buffer,
+    change: RecordChange<T>,
+    timeLimit: number,
+    isUrgent = false,
+  ): Promise<T> {
+    const tryOnce = (connection: MariaDbConnection) => this.tryChange(connection, id, change);
+    return (await this.untilDone(timeLimit, tryOnce, isUrgent)).result;
   }
 
   /** @param attempt gives `undefined` where somebody else was faster */
   private async untilDone<T>(
     timeLimit: number,
     attempt: (connection: MariaDbConnection) => Promise<T | undefined>,
+    isUrgent = false,
   ): Promise<T> {
     const deadline = new Deadline(timeLimit);
     for (;;) {
-      const result = await this.connections.use(deadline, attempt);
+      const result = isUrgent
+        ? await this.connections.useSoon(deadline, attempt)
+        : await this.connections.use(deadline, attempt);
       if (result !== undefined) {
         return result;
       }
