@@ -1,7 +1,10 @@
+import { IdempotencyStore } from '@exactly-once/nestjs';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 
+import { newClaim } from '../../libs/idempotency/src/testing/store-contract/world.js';
 import { fencedBlocks, read, sectionOf } from '../docs/markdown.js';
 import { Executions, PaymentsController } from '../stores/payments-app.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -41,13 +44,19 @@ describeWithMariaDb('what docs/stores.md says of MariaDB:', () => {
 
   const pay = () => send(app.url, { body: { id: 'a' }, headers: { 'Idempotency-Key': 'documented-key' } });
 
-  it('its module replays, and its statement shows the record', async () => {
+  it('its module replays, and its statement shows abandoned attempts', async () => {
     const first = await pay();
     expectReplay(await pay(), first);
+    const abandoned = newClaim({ lockTtl: 1 });
+    const alive = newClaim();
+    const store = app.app.get(IdempotencyStore);
+    for (const claim of [abandoned, alive]) await store.claim(claim);
+    await sleep(50);
     const blocks = fencedBlocks(sectionOf(read('docs/stores.md'), '## MariaDB'));
     const statement = blocks.find(({ language }) => language === 'sql')!.content;
     const rows = await app.app.get(DataSource).query(statement);
-    expect(rows).toMatchObject([{ key: 'documented-key', operation: 'POST /', attempt: 1, status: 201 }]);
+    const { key, operation, scope } = abandoned;
+    expect(rows).toMatchObject([{ key, operation, scope, attempt: 1, created_at: expect.any(Date) }]);
   });
 
   it('the columns are those of Postgres, and the version', async () => {
