@@ -54,6 +54,18 @@ onEachAdapter((adapter) => {
     expect(await app.effects.count()).toBe(POOL_SIZE);
   });
 
+  it('handlers that hold them record their steps', async () => {
+    app.handle(({ context }) =>
+      app.dataSource.transaction(async () => {
+        await sleep(LOCK_TTL / 3);
+        return context.step('charge', () => 'charged');
+      }),
+    );
+    const answers = await Promise.all(Array.from({ length: POOL_SIZE }, () => app.post()));
+
+    expect(answers.map(({ text }) => text)).toEqual(answers.map(() => 'charged'));
+  });
+
   it('without such handlers there is no connection beside the pool', async () => {
     await app.run(() => sleep(2 * LOCK_TTL));
     const connections = await other.dataSource.query(

@@ -28,6 +28,13 @@ import { newKey } from '../support/idempotent-app.js';
 import { openTransactions } from '../support/open-transactions.js';
 import { MODES } from '../support/replay.js';
 
+async function* slowly(...parts: string[]): AsyncGenerator<string> {
+  for (const part of parts) {
+    yield part;
+    await sleep(150);
+  }
+}
+
 describe.each(MODES)('HTTP/2 on Fastify in %s mode', (mode) => {
   @Controller()
   class Http2Controller {
@@ -83,6 +90,15 @@ describe.each(MODES)('HTTP/2 on Fastify in %s mode', (mode) => {
       await this.effects.save({ name: 'slow' });
       await sleep(300);
       return 'slow';
+    }
+
+    @Post('slow-raw')
+    @Idempotent({ mode })
+    async slowRaw(@Res() response: any) {
+      await this.effects.save({ name: 'slow' });
+      response.hijack();
+      response.raw.writeHead(201);
+      await pipeline(Readable.from(slowly('sl', 'ow')), response.raw);
     }
   }
 
@@ -162,21 +178,24 @@ describe.each(MODES)('HTTP/2 on Fastify in %s mode', (mode) => {
     expect(await dataSource.getRepository(Effect).count()).toBe(isUndone ? 0 : 1);
   });
 
-  it('C34: a client that gives up on its request gets the first result later', async () => {
-    const key = newKey();
-    const stream = begin('/slow', key);
-    await sleep(100);
-    stream.close();
-    await sleep(300);
-    await eventually(async () => {
-      expect(await openTransactions(dataSource)).toBe(0);
-      expect(await dataSource.getRepository(IdempotencyRecord).countBy({ completedAt: IsNull() })).toBe(0);
-    });
-    const retry = await post('/slow', key);
+  it.each(['/slow', '/slow-raw'])(
+    'C34: a client that gives up on %s gets the first result later',
+    async (path) => {
+      const key = newKey();
+      const stream = begin(path, key);
+      await sleep(100);
+      stream.close();
+      await sleep(300);
+      await eventually(async () => {
+        expect(await openTransactions(dataSource)).toBe(0);
+        expect(await dataSource.getRepository(IdempotencyRecord).countBy({ completedAt: IsNull() })).toBe(0);
+      });
+      const retry = await post(path, key);
 
-    expect(retry.status).toBe(201);
-    expect(retry.headers['idempotent-replayed']).toBe('true');
-    expect(retry.body.toString()).toBe('slow');
-    expect(await dataSource.getRepository(Effect).count()).toBe(1);
-  });
+      expect(retry.status).toBe(201);
+      expect(retry.headers['idempotent-replayed']).toBe('true');
+      expect(retry.body.toString()).toBe('slow');
+      expect(await dataSource.getRepository(Effect).count()).toBe(1);
+    },
+  );
 });

@@ -108,6 +108,25 @@ onEachAdapter((adapter) => {
     expect(await failure({ stores: store() } as object)).toMatch(/`stores` does not exist.*, store\.$/s);
   });
 
+  it('a store that applications share is closed as often as it was opened', async () => {
+    const calls: string[] = [];
+    const shared = Object.assign(store(), {
+      open: async () => void calls.push('open'),
+      close: async () => void calls.push('close'),
+    });
+    const module = IdempotencyModule.forRoot({ scope: userScope, store: shared });
+    const started = await startApp({ adapter, imports: [module] });
+    const failing = [module, IdempotencyModule.forRoot({ scope: userScope, mode: 'fast' as never })];
+    await errorOf(startApp({ adapter, imports: failing }));
+    await started.close();
+    await started.close();
+
+    expect(calls.filter((call) => call === 'close')).toHaveLength(
+      calls.filter((call) => call === 'open').length,
+    );
+    expect(calls).toContain('close');
+  });
+
   describe('in production', () => {
     const { NODE_ENV } = process.env;
     afterEach(() => {

@@ -226,6 +226,54 @@ describeWithMariaDb('when MariaDB fails', () => {
       expect(await store.find(newClaim().id, 1_000)).toBeUndefined();
     });
 
+    it('reads steps and answers that are larger than a statement may be by now', async () => {
+      await open({}, '--max-allowed-packet=16M');
+      const claim = newClaim();
+      const larger = { ...ANSWER, body: Buffer.alloc(3_000_000, 'x') };
+      const steps = JSON.stringify({ charge: 'x'.repeat(2_000_000) });
+      const before = new MariaDbIdempotencyStore(dataSource);
+      await before.claim(claim);
+      await before.recordSteps(holdOf(claim), steps);
+      await server.ask('SET GLOBAL max_allowed_packet = 1048576');
+      await dataSource.destroy();
+      dataSource = await server.connect({ port: proxy.port });
+      const store = new MariaDbIdempotencyStore(dataSource);
+      expect(await store.claim(claim)).toMatchObject({ type: 'claimed', steps });
+
+      await server.ask('SET GLOBAL max_allowed_packet = 16777216');
+      const other = newClaim();
+      const another = await server.connect();
+      const generous = new MariaDbIdempotencyStore(another);
+      await generous.claim(other);
+      await generous.complete(holdOf(other), larger, LONG);
+      await another.destroy();
+      expect(await store.find(other.id, 5_000)).toMatchObject({ type: 'completed', response: larger });
+    });
+
+    it('finds its table although somebody has switched the connection to another database', async () => {
+      await open({ poolSize: 1 });
+      const store = new MariaDbIdempotencyStore(dataSource);
+      const claim = newClaim();
+      await store.claim(claim);
+      await dataSource.query('CREATE DATABASE other');
+      await dataSource.query('CREATE TABLE other.idempotency_records LIKE idempotency_records');
+      await dataSource.query('USE other');
+      expect((await store.claim({ ...claim, owner: newClaim().owner })).type).toBe('in-flight');
+    });
+
+    it.each([
+      ['is read-only by what somebody has set', 'SET SESSION TRANSACTION READ ONLY'],
+      ['shows no rows by what somebody has set', 'SET SESSION sql_select_limit = 0'],
+      ['holds a lock of somebody', 'LOCK TABLES idempotency_records READ'],
+    ])('does not use a connection again that %s', async (_, sql) => {
+      await open({ poolSize: 1 });
+      const store = new MariaDbIdempotencyStore(dataSource);
+      await dataSource.query(sql);
+      const claim = newClaim();
+      expect(await errorOf(store.claim(claim))).toBeInstanceOf(Error);
+      expect((await store.claim(claim)).type).toBe('claimed');
+    });
+
     it('renews a lease although handlers hold all connections of the pool, and keeps no other one for it', async () => {
       await open({ poolSize: 1 });
       const store = new MariaDbIdempotencyStore(dataSource);

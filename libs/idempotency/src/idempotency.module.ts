@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Inject, Logger, Module } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Repository } from 'typeorm';
 import type { EngineLogger } from './engine/engine-logger.js';
@@ -73,7 +73,12 @@ const logger: EngineLogger = {
   ],
   exports: [IdempotencyEngine, IdempotentHandlers, ProblemDetails, IdempotencyService, IdempotencyStore],
 })
-export class IdempotencyModule extends ConfigurableModuleClass implements BeforeApplicationShutdown {
+export class IdempotencyModule
+  extends ConfigurableModuleClass
+  implements OnModuleInit, BeforeApplicationShutdown
+{
+  private isStoreOpen = false;
+
   constructor(
     @Inject(IdempotencyEngine) private readonly engine: IdempotencyEngine,
     @Inject(IdempotencyStore) private readonly store: IdempotencyStore,
@@ -81,9 +86,19 @@ export class IdempotencyModule extends ConfigurableModuleClass implements Before
     super();
   }
 
+  /** After the check of the handlers, which is a provider. */
+  async onModuleInit(): Promise<void> {
+    await this.store.open?.();
+    this.isStoreOpen = true;
+  }
+
   /** Handlers that run are let to finish while the DataSource and the store are still there. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.engine.close(SHUTDOWN_PATIENCE);
-    await this.store.close?.();
+    if (this.isStoreOpen) {
+      // Once for each time that it was opened: another application may share it.
+      this.isStoreOpen = false;
+      await this.store.close?.();
+    }
   }
 }

@@ -1,11 +1,10 @@
-import { Inject, Injectable, Logger, type OnModuleInit, RequestMethod } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit, RequestMethod } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { type Registration, registrations } from './decorators/registration.js';
 import { IdempotencyConfigurationError } from './errors/idempotency-configuration.error.js';
 import { IdempotentHandlers } from './http/idempotent-handlers.js';
 import { IDEMPOTENT_METADATA } from './idempotency.constants.js';
 import { METHOD_METADATA, PATH_METADATA, SSE_METADATA } from './nest-metadata.js';
-import { IdempotencyStore } from './store/idempotency-store.interface.js';
 
 const SAFE_METHODS: ReadonlySet<unknown> = new Set([
   RequestMethod.GET,
@@ -21,17 +20,15 @@ export class StartUpCheck implements OnModuleInit {
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly handlers: IdempotentHandlers,
-    @Inject(IdempotencyStore) private readonly store: IdempotencyStore,
   ) {}
 
-  async onModuleInit(): Promise<void> {
+  onModuleInit(): void {
     const controllers = classesOf(this.discovery.getControllers());
     const others = classesOf(this.discovery.getProviders()).filter(
       (provider) => !controllers.includes(provider),
     );
     others.forEach((provider) => this.checkProvider(provider));
     controllers.forEach((controller) => this.checkController(controller));
-    await this.store.open?.();
   }
 
   /** Gateways, resolvers and consumers have no HTTP response to record. */

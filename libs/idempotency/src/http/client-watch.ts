@@ -50,8 +50,8 @@ export class ClientWatch {
 
   /** Whether it is Node that destroys the response: newer versions do so with those that wait for their turn. */
   isLostWith(error: unknown): boolean {
-    const isReset = (error as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
-    return isReset && !this.response.socket && this.isGone;
+    const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
+    return code === 'ECONNRESET' && message === 'aborted' && !this.response.socket && this.isGone;
   }
 
   readonly clientLeft = (): void => {

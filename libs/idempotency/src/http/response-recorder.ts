@@ -227,11 +227,11 @@ export class ResponseRecorder implements ResponseHolder {
     if (event === 'pipe') {
       this.client.watchSource(argument as Readable);
     }
-    if (event !== 'close') {
-      return false;
+    if (event === 'close') {
+      this.hideClose();
     }
-    this.hideClose();
-    return true;
+    // HTTP/2 finishes a response whose stream is reset; the end that the application makes is announced by itself.
+    return event === 'close' || event === 'finish';
   }
 
   private hideClose(): void {

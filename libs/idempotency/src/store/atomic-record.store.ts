@@ -33,7 +33,7 @@ export abstract class AtomicRecordStore implements IdempotencyStore {
    *
    * @param change gets the record, also an expired one, and the time of the store's clock in milliseconds
    * @param timeLimit milliseconds after which it rejects
-   * @param isUrgent a renewal: where the application's own work fills the pool, a lease must not wait for its own handler
+   * @param isUrgent a renewal or a step: where the application's own work fills the pool, a handler would wait for itself
    */
   protected abstract change<T>(
     id: Buffer,

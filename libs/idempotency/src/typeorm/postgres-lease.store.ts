@@ -86,7 +86,9 @@ export class PostgresLeaseStore implements IdempotencyStore {
   }
 
   async recordSteps({ id, owner, timeLimit }: LeaseHold, steps: string): Promise<boolean> {
-    return (await this.count(this.sql.recordSteps, [id, owner, steps], timeLimit)) === 1;
+    return (
+      (await this.connections.runSoon(this.sql.recordSteps, [id, owner, steps], timeLimit)).rowCount === 1
+    );
   }
 
   recordStepsWith<T>(hold: LeaseHold, step: StepWork<T>): Promise<{ result: T; recorded: boolean }> {

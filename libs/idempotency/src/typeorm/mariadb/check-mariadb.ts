@@ -3,11 +3,11 @@ import type { Deadline } from '../../engine/time-limit.js';
 import { IdempotencyConfigurationError } from '../../errors/idempotency-configuration.error.js';
 import type { MariaDbConnection, MariaDbConnections } from './mariadb-connections.js';
 import { isServerError } from './mariadb-errors.js';
-import { found, LOOK_UP, TABLE } from './mariadb-records.js';
+import { found, recordStatements, TABLE } from './mariadb-records.js';
 
 const ENGINE =
   `SELECT ENGINE AS engine FROM information_schema.TABLES ` +
-  `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${TABLE}'`;
+  `WHERE TABLE_SCHEMA = ? AND TABLE_NAME = '${TABLE}'`;
 
 /** @throws IdempotencyConfigurationError for what is no DataSource of MariaDB */
 export function checkDataSource(dataSource: DataSource | undefined): void {
@@ -25,8 +25,8 @@ export async function checkServer(connections: MariaDbConnections, deadline: Dea
   try {
     await connections.use(deadline, async (connection) => {
       await checkVersion(connection);
-      await checkTable(connection);
-      await checkEngine(connection);
+      await checkTable(connection, connections.database);
+      await checkEngine(connection, connections.database);
     });
   } catch (cause) {
     if (cause instanceof IdempotencyConfigurationError) {
@@ -52,8 +52,9 @@ async function checkVersion(connection: MariaDbConnection): Promise<void> {
 }
 
 /** That each column is there, and that what is written commits. */
-async function checkTable(connection: MariaDbConnection): Promise<void> {
-  const { rows } = await connection.run(LOOK_UP, [Buffer.alloc(32)]).catch((cause: unknown) => {
+async function checkTable(connection: MariaDbConnection, database: string): Promise<void> {
+  const { lookUp } = recordStatements(database);
+  const { rows } = await connection.run(lookUp, [Buffer.alloc(32)]).catch((cause: unknown) => {
     throw isServerError(cause) ? tableError(cause.message, cause) : cause;
   });
   if (!found(rows[0]!).commits) {
@@ -65,8 +66,8 @@ async function checkTable(connection: MariaDbConnection): Promise<void> {
 }
 
 /** Another engine than InnoDB has no transactions, or loses rows in a crash. */
-async function checkEngine(connection: MariaDbConnection): Promise<void> {
-  const { rows } = await connection.run(ENGINE);
+async function checkEngine(connection: MariaDbConnection, database: string): Promise<void> {
+  const { rows } = await connection.run(ENGINE, [Buffer.from(database)]);
   const engine = String(rows[0]?.['engine']);
   if (engine !== 'InnoDB') {
     throw tableError(`its engine is ${engine}, and has to be InnoDB`);

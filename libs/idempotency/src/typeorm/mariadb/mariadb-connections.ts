@@ -3,7 +3,7 @@ import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
 import { Deadline, withTimeLimit } from '../../engine/time-limit.js';
 import { StoreUnreachableError } from '../../store/store-unreachable.error.js';
 import { patienceWithPool, SpareConnection } from '../spare-connection.js';
-import { isServerError } from './mariadb-errors.js';
+import { isLostRace } from './mariadb-errors.js';
 
 /** Milliseconds that the server gives up a statement before its caller does, who then need not close the connection. */
 const TIME_TO_TELL = 50;
@@ -63,8 +63,9 @@ export class MariaDbConnection {
     try {
       return await withTimeLimit('A statement', this.deadline.remaining, this.answer(sql, values));
     } catch (error) {
-      if (!isServerError(error)) {
-        // An answer that comes late would be taken for that of the next statement.
+      if (!isLostRace(error)) {
+        // An answer that comes late would be taken for that of the next statement; and what was refused may be so for what
+        // somebody has set on this connection.
         this.discard();
       }
       throw error;
@@ -111,6 +112,11 @@ export class MariaDbConnections {
   );
 
   constructor(private readonly dataSource: DataSource) {}
+
+  /** The one that the DataSource is configured with; known once that is initialized. */
+  get database(): string {
+    return (this.dataSource.driver as MysqlDriver).database!;
+  }
 
   /** @throws StoreUnreachableError where there is no connection in time; what `work` throws */
   async use<T>(deadline: Deadline, work: (connection: MariaDbConnection) => Promise<T>): Promise<T> {

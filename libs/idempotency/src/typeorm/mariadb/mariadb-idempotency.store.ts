@@ -6,9 +6,9 @@ import { AtomicRecordStore } from '../../store/atomic-record.store.js';
 import type { RecordChange, StoredRecord } from '../../store/stored-record.js';
 import { StoreUnreachableError } from '../../store/store-unreachable.error.js';
 import { checkDataSource, checkServer } from './check-mariadb.js';
-import { type MariaDbConnection, MariaDbConnections, type Row, type Value } from './mariadb-connections.js';
+import { type MariaDbConnection, MariaDbConnections, type Value } from './mariadb-connections.js';
 import { isLostRace, isRefusal } from './mariadb-errors.js';
-import { DELETE, type Found, found, INSERT, LOOK_UP, PURGE, UPDATE, valuesOf } from './mariadb-records.js';
+import { type Found, found, type RecordStatements, recordStatements, valuesOf } from './mariadb-records.js';
 
 /** Milliseconds that a start waits for the database. */
 const START_TIME_LIMIT = 10_000;
@@ -35,6 +35,7 @@ export class MariaDbIdempotencyStore extends AtomicRecordStore {
   readonly keepsTimeLimits = true;
   private readonly logger = new Logger('Idempotency');
   private readonly connections: MariaDbConnections;
+  private madeSql: RecordStatements | undefined;
 
   /** @throws IdempotencyConfigurationError for a DataSource of another type */
   constructor(dataSource: DataSource) {
@@ -48,8 +49,12 @@ export class MariaDbIdempotencyStore extends AtomicRecordStore {
     return checkServer(this.connections, new Deadline(START_TIME_LIMIT));
   }
 
+  private get sql(): RecordStatements {
+    return (this.madeSql ??= recordStatements(this.connections.database));
+  }
+
   async purge(limit: number, timeLimit: number): Promise<number> {
-    return this.untilDone(timeLimit, (connection) => this.write(connection, PURGE, [limit]));
+    return this.untilDone(timeLimit, (connection) => this.write(connection, this.sql.purge, [limit]));
   }
 
   protected async change<T>(
@@ -92,18 +97,16 @@ export class MariaDbIdempotencyStore extends AtomicRecordStore {
 
   /** Nothing has happened where this fails. */
   private async lookUp(connection: MariaDbConnection, id: Buffer): Promise<Found> {
-    let row: Row;
-    try {
-      row = (await connection.run(LOOK_UP, [id])).rows[0]!;
-    } catch (error) {
+    const { rows } = await connection.run(this.sql.lookUp, [id]).catch((error: unknown) => {
       throw new StoreUnreachableError(error, 'The record could not be read.');
-    }
-    const before = found(row);
-    if (!before.commits) {
+    });
+    const before = rows[0] && found(rows[0]);
+    if (!before?.commits) {
       connection.discard();
       throw new StoreUnreachableError(
         undefined,
-        'A connection of the pool is in a transaction that somebody has left open, or has `autocommit` switched off.',
+        'A connection of the pool is in a transaction that somebody has left open, has `autocommit` switched off, or shows ' +
+          'no rows (`sql_select_limit`).',
       );
     }
     return before;
@@ -116,13 +119,13 @@ export class MariaDbIdempotencyStore extends AtomicRecordStore {
     record: StoredRecord | undefined,
   ): Promise<number | undefined> {
     if (!record) {
-      return this.write(connection, DELETE, [id, version]);
+      return this.write(connection, this.sql.delete, [id, version]);
     }
     // Never used twice: a record that was removed and made anew is another one.
     const values = this.valuesWithin(maxPacket, randomBytes(16), record);
     return version === null
-      ? this.write(connection, INSERT, [id, ...values])
-      : this.write(connection, UPDATE, [...values, id, version]);
+      ? this.write(connection, this.sql.insert, [id, ...values])
+      : this.write(connection, this.sql.update, [...values, id, version]);
   }
 
   /** @returns how many rows it has written; `undefined` where it lost to another statement */

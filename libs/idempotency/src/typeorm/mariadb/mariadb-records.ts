@@ -21,9 +21,9 @@ const COLUMN_TYPES = {
   completed_at: 'bigint',
   expires_at: 'bigint NOT NULL',
   purge_at: 'bigint NOT NULL',
-  steps: 'longtext',
+  steps: 'longblob',
   status: 'smallint unsigned',
-  headers: 'longtext',
+  headers: 'longblob',
   body: 'longblob',
 } as const;
 
@@ -42,22 +42,38 @@ export const CREATE_TABLE = [
   `) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC`,
 ].join('\n');
 
-/** `commits`: whether a write on this connection commits by itself. A record of nulls where there is none. */
-export const LOOK_UP =
-  `SELECT ${NOW} AS now, @@autocommit AND NOT @@in_transaction AS commits, @@max_allowed_packet AS max_packet, ` +
-  // As bytes: a connection may have a character set that has not all of Unicode.
-  `${COLUMNS.map((column) => `CAST(${quoted(column)} AS BINARY) AS ${quoted(column)}`).join(', ')} ` +
-  `FROM (SELECT 1) AS one LEFT JOIN ${TABLE} ON id = ?`;
+/** The statements of one table. */
+export interface RecordStatements {
+  readonly lookUp: string;
+  readonly insert: string;
+  readonly update: string;
+  readonly delete: string;
+  readonly purge: string;
+}
 
-export const INSERT =
-  `INSERT INTO ${TABLE} (id, ${COLUMNS.map(quoted).join(', ')}) ` +
-  `VALUES (?${', ?'.repeat(COLUMNS.length)})`;
+/** @param database of the table: somebody may have switched a connection of the pool to another one */
+export function recordStatements(database: string): RecordStatements {
+  const table = `${quoted(database)}.${TABLE}`;
+  return {
+    // `commits`: whether a write on this connection commits by itself. A record of nulls where there is none.
+    lookUp:
+      `SELECT ${NOW} AS now, @@autocommit AND NOT @@in_transaction AS commits, @@max_allowed_packet AS max_packet, ` +
+      `${COLUMNS.map(read).join(', ')} FROM (SELECT 1) AS one LEFT JOIN ${table} ON id = ?`,
+    insert:
+      `INSERT INTO ${table} (id, ${COLUMNS.map(quoted).join(', ')}) ` +
+      `VALUES (?${', ?'.repeat(COLUMNS.length)})`,
+    update: `UPDATE ${table} SET ${COLUMNS.map((column) => `${quoted(column)} = ?`).join(', ')} WHERE id = ? AND version = ?`,
+    delete: `DELETE FROM ${table} WHERE id = ? AND version = ?`,
+    purge: `DELETE FROM ${table} WHERE purge_at <= ${NOW} ORDER BY purge_at LIMIT ?`,
+  };
+}
 
-export const UPDATE = `UPDATE ${TABLE} SET ${COLUMNS.map((column) => `${quoted(column)} = ?`).join(', ')} WHERE id = ? AND version = ?`;
-
-export const DELETE = `DELETE FROM ${TABLE} WHERE id = ? AND version = ?`;
-
-export const PURGE = `DELETE FROM ${TABLE} WHERE purge_at <= ${NOW} ORDER BY purge_at LIMIT ?`;
+/** As bytes: a connection may have a character set that has not all of Unicode. A large value would be cast to NULL. */
+function read(column: Column): string {
+  return COLUMN_TYPES[column].startsWith('longblob')
+    ? quoted(column)
+    : `CAST(${quoted(column)} AS BINARY) AS ${quoted(column)}`;
+}
 
 /** What a look-up has found. */
 export interface Found {
@@ -140,6 +156,6 @@ function text(value: Buffer | null | undefined): string | null {
 }
 
 /** `key` is a word of SQL. */
-function quoted(column: string): string {
-  return `\`${column}\``;
+function quoted(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``;
 }
