@@ -4,7 +4,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Deadline, withTimeLimit } from '../engine/time-limit.js';
 import { StoreUnreachableError } from '../store/store-unreachable.error.js';
 import { isRefusedByServer, retryTransient } from './postgres-errors.js';
-import { patienceWithPool, SpareConnection } from './spare-connection.js';
+import { acquireSoon, SpareConnection } from './spare-connection.js';
 
 /** One pooled connection, held outside of TypeORM's query runners. */
 export interface Connection {
@@ -76,8 +76,7 @@ export class Connections {
 
   private async querySoon(text: string, values: unknown[], timeLimit: number): Promise<QueryResult> {
     const deadline = new Deadline(timeLimit);
-    const patience = new Deadline(patienceWithPool(deadline));
-    const connection = await this.acquire(patience).catch(() => undefined);
+    const connection = await acquireSoon(deadline, (patience) => this.acquire(patience));
     return connection
       ? this.queryOn(connection, text, values, deadline)
       : this.spare.use(deadline, (client) => client.query(limited(text, deadline.remaining, values)));

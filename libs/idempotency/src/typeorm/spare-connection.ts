@@ -1,11 +1,15 @@
-import { type Deadline, withTimeLimit } from '../engine/time-limit.js';
+import { Deadline, withTimeLimit } from '../engine/time-limit.js';
 
 /** Milliseconds that what is urgent waits for a connection of the pool. */
 const PATIENCE_WITH_POOL = 250;
 
-/** @returns milliseconds */
-export function patienceWithPool(deadline: Deadline): number {
-  return Math.min(deadline.remaining, PATIENCE_WITH_POOL);
+/** @returns a connection of the pool, or undefined where it has none to give soon */
+export function acquireSoon<Pooled>(
+  deadline: Deadline,
+  acquire: (deadline: Deadline) => Promise<Pooled>,
+): Promise<Pooled | undefined> {
+  const patience = new Deadline(Math.min(deadline.remaining, PATIENCE_WITH_POOL));
+  return acquire(patience).catch(() => undefined);
 }
 
 /**
@@ -33,17 +37,24 @@ export class SpareConnection<Client> {
   private async useShared<T>(work: (client: Client) => Promise<T>): Promise<T> {
     this.users += 1;
     const connecting = (this.client ??= this.connect());
-    let isUsable = false;
     try {
-      const result = await work(await connecting);
-      isUsable = true;
-      return result;
+      return await work(await connecting);
+    } catch (error) {
+      if (this.client === connecting) {
+        this.close();
+      }
+      throw error;
     } finally {
       this.users -= 1;
-      if (this.client === connecting && (!isUsable || this.users === 0)) {
-        this.client = undefined;
-        connecting.then(this.end).catch(() => undefined);
+      if (this.users === 0) {
+        // Also where it is not the one that was used: that may have failed, and another one have been made since.
+        this.close();
       }
     }
+  }
+
+  private close(): void {
+    this.client?.then(this.end).catch(() => undefined);
+    this.client = undefined;
   }
 }

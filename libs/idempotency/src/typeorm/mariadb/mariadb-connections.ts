@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
-import { Deadline, withTimeLimit } from '../../engine/time-limit.js';
+import { type Deadline, withTimeLimit } from '../../engine/time-limit.js';
 import { StoreUnreachableError } from '../../store/store-unreachable.error.js';
-import { patienceWithPool, SpareConnection } from '../spare-connection.js';
+import { acquireSoon, SpareConnection } from '../spare-connection.js';
 import { isLostRace } from './mariadb-errors.js';
 
 /** Milliseconds that the server gives up a statement before its caller does, who then need not close the connection. */
@@ -125,8 +125,7 @@ export class MariaDbConnections {
 
   /** For what must not wait for the application's own work: where the pool has no connection soon, on one beside it. */
   async useSoon<T>(deadline: Deadline, work: (connection: MariaDbConnection) => Promise<T>): Promise<T> {
-    const patience = new Deadline(patienceWithPool(deadline));
-    const pooled = await this.acquire(patience).catch(() => undefined);
+    const pooled = await acquireSoon(deadline, (patience) => this.acquire(patience));
     return pooled
       ? this.useOne(pooled, deadline, work)
       : this.spare.use(deadline, (connection) => work(new MariaDbConnection(connection, deadline)));

@@ -49,10 +49,6 @@ export class MariaDbIdempotencyStore extends AtomicRecordStore {
     return checkServer(this.connections, new Deadline(START_TIME_LIMIT));
   }
 
-  private get sql(): RecordStatements {
-    return (this.madeSql ??= recordStatements(this.connections.database));
-  }
-
   async purge(limit: number, timeLimit: number): Promise<number> {
     return this.untilDone(timeLimit, (connection) => this.write(connection, this.sql.purge, [limit]));
   }
@@ -65,6 +61,10 @@ export class MariaDbIdempotencyStore extends AtomicRecordStore {
   ): Promise<T> {
     const tryOnce = (connection: MariaDbConnection) => this.tryChange(connection, id, change);
     return (await this.untilDone(timeLimit, tryOnce, isUrgent)).result;
+  }
+
+  private get sql(): RecordStatements {
+    return (this.madeSql ??= recordStatements(this.connections.database));
   }
 
   /** @param attempt gives `undefined` where somebody else was faster */
