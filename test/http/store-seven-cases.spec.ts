@@ -1,10 +1,9 @@
 import { IdempotencyModule, IdempotencyStore, InMemoryIdempotencyStore } from '@exactly-once/nestjs';
-import { idempotencyCases } from '@exactly-once/nestjs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startStoreApp, type StoreApp } from '../stores/store-app.js';
+import { storeCases } from '../stores/store-cases.js';
 import { onEachAdapter } from '../support/adapters.js';
 import { newKey, userScope } from '../support/idempotent-app.js';
 import { expectReplay } from '../support/replay.js';
@@ -30,42 +29,19 @@ onEachAdapter((adapter) => {
   describe.each(Object.entries(registrations))('%s, in an app without TypeORM', (_, register) => {
     let app: StoreApp;
     let given: InMemoryIdempotencyStore;
-    let isToFail = false;
+    const { cases, handler } = storeCases(() => app, {
+      endRetention: async () => given.moveClock('25h'),
+    });
 
     beforeAll(async () => {
       given = new InMemoryIdempotencyStore();
       const module = register();
       app = await startStoreApp({ adapter, store: given, ...(module && { module }) });
       if (module) given = app.app.get(InMemoryIdempotencyStore, { strict: false });
-      app.handle(async () => {
-        if (isToFail) {
-          isToFail = false;
-          throw new Error('out of luck');
-        }
-        await sleep(20);
-        return { id: app.executions() };
-      });
+      app.handle(handler);
     });
     afterAll(() => app.close());
 
-    const cases = idempotencyCases({
-      request: ({ key, body, signal }) =>
-        fetch(app.url, {
-          method: 'POST',
-          headers: {
-            'Content-Type': 'application/json',
-            ...(key !== undefined && { 'Idempotency-Key': key }),
-          },
-          body: JSON.stringify({ body }),
-          ...(signal && { signal }),
-        }),
-      effectCount: () => app.executions(),
-      endRetention: async () => given.moveClock('25h'),
-      failOnce: () => {
-        isToFail = true;
-      },
-      afterFailure: 'replays',
-    });
     for (const { name, run } of cases) it(name, run);
 
     it('all seven cases are there, and the store that was given is the one that is injected', () => {

@@ -10,6 +10,7 @@ import { errorOf } from '../support/error-of.js';
 import { eventually } from '../support/eventually.js';
 import { newKey } from '../support/idempotent-app.js';
 import { expectProblem } from '../support/problem.js';
+import { expectReplay } from '../support/replay.js';
 import { isWrite, MariaDbServer } from './mariadb-server.js';
 import { describeWithMariaDb } from './with-mariadb.js';
 
@@ -75,8 +76,7 @@ describeWithMariaDb('when MariaDB fails', () => {
 
       await server.launch();
       const replay = await app.insist(key);
-      expect(replay.headers['idempotent-replayed']).toBe('true');
-      expect(replay.body).toEqual(first.body);
+      expectReplay(replay, first);
       expect((await app.insist(during)).status).toBe(201);
       expect([app.executed(key), app.executed(during)]).toEqual([1, 1]);
     });
@@ -106,9 +106,7 @@ describeWithMariaDb('when MariaDB fails', () => {
 
     it('C25: has recorded an outcome when the server is killed between its write and the answer', async () => {
       await start('5000ms');
-      const key = newKey();
-      const posting = app.post(key, { takes: 300 });
-      await eventually(() => expect(app.executed(key)).toBe(1));
+      const { key, posting } = await app.begin(300);
       const killed = new Promise<void>((resolve, reject) => {
         proxy.loseNextAnswer(() => server.kill().then(resolve, reject));
       });
@@ -118,8 +116,7 @@ describeWithMariaDb('when MariaDB fails', () => {
       const first = await posting;
       expect(first.status).toBe(201);
       const replay = await app.insist(key);
-      expect(replay.headers['idempotent-replayed']).toBe('true');
-      expect(replay.body).toEqual(first.body);
+      expectReplay(replay, first);
       expect(app.executed(key)).toBe(1);
     });
 

@@ -1,12 +1,11 @@
 import { IdempotencyModule, MariaDbIdempotencyStore, nothingDone } from '@exactly-once/nestjs';
-import { idempotencyCases } from '@exactly-once/nestjs/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Module, ServiceUnavailableException } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 
 import { startStoreApp, type StoreApp } from '../stores/store-app.js';
+import { storeCases } from '../stores/store-cases.js';
 import { onEachAdapter } from '../support/adapters.js';
 import { newKey, userScope } from '../support/idempotent-app.js';
 import { expectProblem } from '../support/problem.js';
@@ -45,49 +44,25 @@ describeWithMariaDb('records in MariaDB', () => {
   onEachAdapter((adapter) => {
     let server: MariaDbServer;
     let app: StoreApp;
-    let isToFail = false;
 
-    const answer = async () => {
-      if (isToFail) {
-        isToFail = false;
-        throw new Error('out of luck');
-      }
-      await sleep(20);
-      return { id: app.executions() };
-    };
+    const { cases, handler } = storeCases(() => app, {
+      endRetention: (key) =>
+        app.app
+          .get(DataSource)
+          .query('UPDATE idempotency_records SET expires_at = 0, lock_expires_at = 0 WHERE `key` = ?', [key]),
+      concurrency: 64,
+    });
 
     beforeAll(async () => {
       server = await MariaDbServer.start();
       app = await startStoreApp({ adapter, module: onMariaDb(server) });
-      app.handle(answer);
+      app.handle(handler);
     }, 60_000);
     afterAll(async () => {
       await app?.close();
       await server?.stop();
     });
 
-    const cases = idempotencyCases({
-      request: ({ key, body, signal }) =>
-        fetch(app.url, {
-          method: 'POST',
-          headers: {
-            'Content-Type': 'application/json',
-            ...(key !== undefined && { 'Idempotency-Key': key }),
-          },
-          body: JSON.stringify({ body }),
-          ...(signal && { signal }),
-        }),
-      effectCount: () => app.executions(),
-      endRetention: (key) =>
-        app.app
-          .get(DataSource)
-          .query('UPDATE idempotency_records SET expires_at = 0, lock_expires_at = 0 WHERE `key` = ?', [key]),
-      failOnce: () => {
-        isToFail = true;
-      },
-      afterFailure: 'replays',
-      concurrency: 64,
-    });
     for (const { name, run } of cases) it(name, run);
 
     it.each([
@@ -109,7 +84,7 @@ describeWithMariaDb('records in MariaDB', () => {
 
     it('of 64 requests at the same moment one is executed', async () => {
       const key = newKey();
-      app.handle(answer);
+      app.handle(handler);
       const answers = await Promise.all(Array.from({ length: 64 }, () => app.post({ key })));
 
       expect(app.executions()).toBe(1);

@@ -1,6 +1,5 @@
 import { mariaDbIdempotencyMigrations } from '@exactly-once/nestjs';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { freePort } from '../../src/embedded-postgres/index.js';
 import { eventually } from '../support/eventually.js';
 import { guardServer } from '../support/guard-server.js';
+import { OwnServer } from '../support/own-server.js';
 
 const START_TIMEOUT_MS = 20_000;
 const DATABASE = 'test';
@@ -32,14 +32,14 @@ export function isWrite(packet: Buffer): boolean {
 }
 
 /** A `mariadbd` of its own on the loopback interface, with an empty database. */
-export class MariaDbServer {
-  private child!: ChildProcess;
-
+export class MariaDbServer extends OwnServer {
   private constructor(
     readonly port: number,
     private readonly folder: string,
     private readonly flags: readonly string[],
-  ) {}
+  ) {
+    super();
+  }
 
   /** @param flags of `mariadbd` */
   static async start(...flags: string[]): Promise<MariaDbServer> {
@@ -69,15 +69,6 @@ export class MariaDbServer {
       migrationsRun: true,
       ...options,
     } as DataSourceOptions;
-  }
-
-  /** As by a crash. */
-  async kill(): Promise<void> {
-    const { child } = this;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exit;
   }
 
   /** Starts it again, on the same port and with what it had on disk. */
@@ -117,15 +108,6 @@ export class MariaDbServer {
     } finally {
       await dataSource.destroy();
     }
-  }
-
-  /** Stops answering, with all connections open, until `resume()`. */
-  stall(): void {
-    this.child.kill('SIGSTOP');
-  }
-
-  resume(): void {
-    this.child.kill('SIGCONT');
   }
 
   async stop(): Promise<void> {

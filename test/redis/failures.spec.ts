@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AnswerLosingProxy } from '../support/answer-losing-proxy.js';
-import { eventually } from '../support/eventually.js';
 import { newKey } from '../support/idempotent-app.js';
 import { expectProblem } from '../support/problem.js';
+import { expectReplay } from '../support/replay.js';
 import { type PaymentsApp, startPaymentsApp } from '../stores/payments-app.js';
 import { DURABLE, RedisServer } from './redis-server.js';
 import { describeWithRedis } from './with-redis.js';
@@ -56,8 +56,7 @@ describeWithRedis('when Redis fails', () => {
 
     await redis.launch();
     const replay = await app.insist(key);
-    expect(replay.headers['idempotent-replayed']).toBe('true');
-    expect(replay.body).toEqual(first.body);
+    expectReplay(replay, first);
     expect((await app.post(during)).status).toBe(201);
     expect([app.executed(key), app.executed(during)]).toEqual([1, 1]);
   });
@@ -88,24 +87,19 @@ describeWithRedis('when Redis fails', () => {
 
   it('C25: an outcome whose answer is lost is recorded all the same, before its client gets it', async () => {
     await start('5000ms');
-    const key = newKey();
-    const posting = app.post(key, { takes: 300 });
-    await eventually(() => expect(app.executed(key)).toBe(1));
+    const { key, posting } = await app.begin(300);
     proxy.loseNextAnswer();
 
     const first = await posting;
     expect(first.status).toBe(201);
     const replay = await app.post(key);
-    expect(replay.headers['idempotent-replayed']).toBe('true');
-    expect(replay.body).toEqual(first.body);
+    expectReplay(replay, first);
     expect(app.executed(key)).toBe(1);
   });
 
   it('C25: an outcome is recorded after a restart of Redis in the middle of the handler', async () => {
     await start('5000ms');
-    const key = newKey();
-    const posting = app.post(key, { takes: 500 });
-    await eventually(() => expect(app.executed(key)).toBe(1));
+    const { key, posting } = await app.begin(500);
     await redis.kill();
     await redis.launch();
 
@@ -228,9 +222,7 @@ describeWithRedis('when Redis fails', () => {
 
   it('C34: a shutdown waits for handlers that run, and records what they did', async () => {
     app = await startPaymentsApp('express', newStore());
-    const key = newKey();
-    const posting = app.post(key, { takes: 500 });
-    await eventually(() => expect(app.executed(key)).toBe(1));
+    const { key, posting } = await app.begin(500);
     const closing = app.close();
     expect((await posting).status).toBe(201);
     await closing;

@@ -1,5 +1,4 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { Redis } from 'ioredis';
 
 import { freePort } from '../../src/embedded-postgres/index.js';
 import { guardServer } from '../support/guard-server.js';
+import { OwnServer } from '../support/own-server.js';
 
 const START_TIMEOUT_MS = 10_000;
 
@@ -37,14 +37,14 @@ export interface RedisServerOptions {
 }
 
 /** A `redis-server` of its own on the loopback interface. */
-export class RedisServer {
-  private child!: ChildProcess;
-
+export class RedisServer extends OwnServer {
   private constructor(
     readonly port: number,
     readonly folder: string,
     private readonly options: RedisServerOptions,
-  ) {}
+  ) {
+    super();
+  }
 
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
     const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'exactly-once-redis-')));
@@ -78,15 +78,6 @@ export class RedisServer {
     }
   }
 
-  /** As by a crash: what is not on disk is lost. */
-  async kill(): Promise<void> {
-    const { child } = this;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exit;
-  }
-
   /** Starts it again, on the same port and with what it had on disk. */
   async launch(): Promise<void> {
     const { file, flags = NOT_PERSISTENT, watch = guardServer } = this.options;
@@ -103,15 +94,6 @@ export class RedisServer {
       }
       await sleep(50);
     }
-  }
-
-  /** Stops answering, with all connections open, until `resume()`. */
-  stall(): void {
-    this.child.kill('SIGSTOP');
-  }
-
-  resume(): void {
-    this.child.kill('SIGCONT');
   }
 
   async stop(): Promise<void> {

@@ -40,6 +40,8 @@ export interface PaymentsApp extends TestApp {
   /** How often the request of this key was executed. */
   executed(key: string): number;
   post(key?: string, request?: HttpRequest & { takes?: number }): Promise<HttpResponse>;
+  /** Posts with a new key; resolves when its handler runs. @param takes milliseconds */
+  begin(takes: number): Promise<{ key: string; posting: Promise<HttpResponse> }>;
   /** Posts until it is answered with success. @param patience milliseconds */
   insist(key?: string, patience?: number): Promise<HttpResponse>;
 }
@@ -59,11 +61,18 @@ export async function startPaymentsApp(
   });
   const post: PaymentsApp['post'] = (key = newKey(), { takes, ...request } = {}) =>
     send(app.url, { body: { id: key, takes }, ...request, headers: { 'Idempotency-Key': key } });
+  const executed: PaymentsApp['executed'] = (key) => executions.keys.filter((id) => id === key).length;
   return {
     ...app,
     executions,
-    executed: (key) => executions.keys.filter((id) => id === key).length,
+    executed,
     post,
+    begin: async (takes) => {
+      const key = newKey();
+      const posting = post(key, { takes });
+      await eventually(() => expect(executed(key)).toBe(1));
+      return { key, posting };
+    },
     insist: (key, patience) =>
       eventually(async () => {
         const answer = await post(key);
